@@ -1,0 +1,204 @@
+//! Latency distributions: HDR histograms in nanoseconds with at most 1 % error, merged and never averaged.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Deserializer as HdrDeserializer, Serializer as _, V2DeflateSerializer};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::Error as _;
+use serde::ser::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// Two significant digits: a recorded value is off by at most 1 %.
+pub const SIGNIFICANT_DIGITS: u8 = 2;
+/// The longest operation told apart from longer ones: one hour, in ns.
+pub const LONGEST_NS: u64 = 3_600_000_000_000;
+
+/// The percentiles shown everywhere, in percent.
+pub const PERCENTILES: [f64; 6] = [50.0, 90.0, 95.0, 99.0, 99.9, 99.99];
+
+/// A latency distribution.
+///
+/// In JSON: count, mean, the usual percentiles (for readers without an HDR library) and the histogram itself in
+/// HdrHistogram's V2 compressed form, base64.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Latency(Histogram<u64>);
+
+impl Default for Latency {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Latency {
+    /// An empty distribution. Allocates everything it will ever need.
+    pub fn new() -> Self {
+        // The bounds are constants that hdrhistogram accepts, so the fallback is never taken.
+        let histogram = Histogram::new_with_bounds(1, LONGEST_NS, SIGNIFICANT_DIGITS);
+        Self(histogram.unwrap_or_else(|_| unreachable!("constant bounds are valid")))
+    }
+
+    /// Adds one operation of `nanoseconds`; longer than an hour counts as an hour. Never allocates.
+    #[inline]
+    pub fn record(&mut self, nanoseconds: u64) {
+        self.0.saturating_record(nanoseconds);
+    }
+
+    /// Adds all of another distribution.
+    pub fn merge(&mut self, other: &Self) {
+        // Same bounds and precision: adding can't fail.
+        let _ = self.0.add(&other.0);
+    }
+
+    /// Forgets everything, keeps the memory.
+    pub fn clear(&mut self) {
+        self.0.reset();
+    }
+
+    /// Number of operations.
+    pub fn count(&self) -> u64 {
+        self.0.len()
+    }
+
+    /// Mean of the recorded values (within the 1 % of a bucket).
+    pub fn mean(&self) -> Duration {
+        Duration::from_nanos(self.0.mean() as u64)
+    }
+
+    /// Smallest.
+    pub fn min(&self) -> Duration {
+        Duration::from_nanos(self.0.min())
+    }
+
+    /// Largest.
+    pub fn max(&self) -> Duration {
+        Duration::from_nanos(self.0.max())
+    }
+
+    /// The value that `percent` of the operations did not exceed.
+    pub fn percentile(&self, percent: f64) -> Duration {
+        Duration::from_nanos(self.0.value_at_percentile(percent))
+    }
+
+    /// Points of the distribution for a chart: (share of operations at or below, value), in rising order.
+    pub fn quantiles(&self) -> Vec<(f64, Duration)> {
+        self.0
+            .iter_quantiles(2)
+            .map(|step| (step.quantile(), Duration::from_nanos(step.value_iterated_to())))
+            .collect()
+    }
+
+    fn encode(&self) -> Result<String, String> {
+        let mut buffer = Vec::new();
+        V2DeflateSerializer::new().serialize(&self.0, &mut buffer).map_err(|error| error.to_string())?;
+        Ok(BASE64.encode(buffer))
+    }
+
+    fn decode(text: &str) -> Result<Self, String> {
+        let bytes = BASE64.decode(text).map_err(|error| error.to_string())?;
+        let decoded: Histogram<u64> =
+            HdrDeserializer::new().deserialize(&mut bytes.as_slice()).map_err(|error| error.to_string())?;
+        let mut latency = Self::new();
+        latency.0.add(&decoded).map_err(|error| error.to_string())?;
+        Ok(latency)
+    }
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+struct Document {
+    count: u64,
+    min_ns: u64,
+    mean_ns: u64,
+    p50_ns: u64,
+    p90_ns: u64,
+    p95_ns: u64,
+    p99_ns: u64,
+    p99_9_ns: u64,
+    p99_99_ns: u64,
+    max_ns: u64,
+    /// HdrHistogram V2, deflate, base64.
+    histogram: String,
+}
+
+impl Serialize for Latency {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let at = |percent| self.0.value_at_percentile(percent);
+        Document {
+            count: self.count(),
+            min_ns: if self.0.is_empty() { 0 } else { self.0.min() },
+            mean_ns: self.0.mean() as u64,
+            p50_ns: at(50.0),
+            p90_ns: at(90.0),
+            p95_ns: at(95.0),
+            p99_ns: at(99.0),
+            p99_9_ns: at(99.9),
+            p99_99_ns: at(99.99),
+            max_ns: self.0.max(),
+            histogram: self.encode().map_err(S::Error::custom)?,
+        }
+        .serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Latency {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let document = Document::deserialize(deserializer)?;
+        Self::decode(&document.histogram).map_err(D::Error::custom)
+    }
+}
+
+impl JsonSchema for Latency {
+    fn schema_name() -> Cow<'static, str> {
+        "Latency".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let schema = Document::json_schema(generator);
+        json_schema!({ "title": "Latency", "description": "A latency distribution in nanoseconds", "allOf": [schema] })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    proptest::proptest! {
+        #[test]
+        fn a_value_is_off_by_at_most_one_percent(nanoseconds in 1u64..LONGEST_NS) {
+            let mut latency = Latency::new();
+            latency.record(nanoseconds);
+            let seen = latency.percentile(50.0).as_nanos() as f64;
+            let error = (seen - nanoseconds as f64).abs() / nanoseconds as f64;
+            proptest::prop_assert!(error <= 0.01, "{nanoseconds} became {seen}");
+        }
+
+        #[test]
+        fn merging_equals_recording_together(left in proptest::collection::vec(1u64..1_000_000_000, 0..50),
+                                             right in proptest::collection::vec(1u64..1_000_000_000, 0..50)) {
+            let (mut a, mut b, mut both) = (Latency::new(), Latency::new(), Latency::new());
+            left.iter().for_each(|v| { a.record(*v); both.record(*v); });
+            right.iter().for_each(|v| { b.record(*v); both.record(*v); });
+            a.merge(&b);
+            proptest::prop_assert_eq!(a, both);
+        }
+    }
+
+    #[test]
+    fn survives_a_document() {
+        let mut latency = Latency::new();
+        (1..10_000u64).for_each(|n| latency.record(n * 1000));
+        let text = serde_json::to_string(&latency).unwrap();
+        assert!(text.contains("\"p99_ns\""));
+        assert_eq!(serde_json::from_str::<Latency>(&text).unwrap(), latency);
+    }
+
+    #[test]
+    fn a_damaged_histogram_is_an_error_not_a_panic() {
+        let mut value = serde_json::to_value(Latency::new()).unwrap();
+        value["histogram"] = "AAAA".into();
+        assert!(serde_json::from_value::<Latency>(value).is_err());
+    }
+}

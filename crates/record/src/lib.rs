@@ -1,0 +1,24 @@
+//! Run documents: what was run, what was measured, and why it can be believed; their versions, and where they are kept.
+//!
+//! [`RunRecord`] is the whole; [`PhaseResult`] one timed step; [`Event`] what engines emit on the way.
+//! Progress, tables, JSON and HTML are readers of these and measure nothing.
+
+mod check;
+mod event;
+mod latency;
+mod limit;
+mod phase;
+mod run;
+
+pub use check::{Check, Outcome, Validity};
+pub use event::{Event, Listener};
+pub use latency::{LONGEST_NS, Latency, PERCENTILES, SIGNIFICANT_DIGITS};
+pub use limit::{Limit, LimitCause};
+pub use phase::{
+    EngineUsed, Interval, Mark, OperationError, OperationKind, OperationResult, PhaseResult, RankResult,
+    StopCause,
+};
+pub use run::{
+    Direction, Repetition, RequirementVerdict, RunError, RunRecord, RunState, SpecDocument, Spread,
+    TestRecord, VERSION,
+};
