@@ -92,7 +92,7 @@ impl Bytes {
     }
 
     /// The largest multiple of `unit` not above this.
-    pub const fn round_down(self, unit: Self) -> Self {
+    pub fn round_down(self, unit: Self) -> Self {
         Self(self.0 - self.0.checked_rem(unit.0).unwrap_or(0))
     }
 
