@@ -1,0 +1,137 @@
+use std::fmt;
+
+use comfy_table::{
+    Attribute, CellAlignment, Color, ColumnConstraint, ContentArrangement, Table as Grid, presets,
+};
+
+/// Which side a column's cells stand on: names left, numbers right.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Align {
+    /// Words.
+    Left,
+    /// Numbers.
+    Right,
+}
+
+/// One cell, perhaps with a meaning that is shown by colour too.
+#[derive(Debug, Clone)]
+pub struct Cell {
+    text: String,
+    color: Option<Color>,
+    strong: bool,
+}
+
+impl Cell {
+    /// A plain cell.
+    pub fn new(text: impl fmt::Display) -> Self {
+        Self { text: text.to_string(), color: None, strong: false }
+    }
+
+    /// Met, valid.
+    pub fn good(text: impl fmt::Display) -> Self {
+        Self { color: Some(Color::Green), ..Self::new(text) }
+    }
+
+    /// Worth knowing.
+    pub fn note(text: impl fmt::Display) -> Self {
+        Self { color: Some(Color::Yellow), ..Self::new(text) }
+    }
+
+    /// Not met, not valid, failed.
+    pub fn bad(text: impl fmt::Display) -> Self {
+        Self { color: Some(Color::Red), strong: true, ..Self::new(text) }
+    }
+
+    /// The figure that matters.
+    pub fn strong(mut self) -> Self {
+        self.strong = true;
+        self
+    }
+
+    fn render(self, align: Align) -> comfy_table::Cell {
+        let side = match align {
+            Align::Left => CellAlignment::Left,
+            Align::Right => CellAlignment::Right,
+        };
+        let mut cell = comfy_table::Cell::new(self.text).set_alignment(side);
+        if let Some(color) = self.color {
+            cell = cell.fg(color);
+        }
+        if self.strong { cell.add_attribute(Attribute::Bold) } else { cell }
+    }
+}
+
+impl<T: fmt::Display> From<T> for Cell {
+    fn from(text: T) -> Self {
+        Self::new(text)
+    }
+}
+
+/// Rows under a header, without lines between them.
+pub struct Table {
+    columns: Vec<Align>,
+    grid: Grid,
+}
+
+impl Table {
+    /// A table with its columns: name (with the unit, where all cells share one) and side.
+    pub fn new<const N: usize>(columns: [(&str, Align); N]) -> Self {
+        let mut grid = Grid::new();
+        grid.load_style(presets::NOTHING)
+            .set_content_arrangement(ContentArrangement::Dynamic)
+            .enforce_styling()
+            .set_header(columns.map(|(name, align)| Cell::new(name).strong().render(align)));
+        let mut table = Self { columns: columns.iter().map(|(_, align)| *align).collect(), grid };
+        table.keep_numbers_whole();
+        table
+    }
+
+    /// Adds a row, one cell per column.
+    pub fn row<const N: usize>(&mut self, cells: [Cell; N]) -> &mut Self {
+        let sides = self.columns.iter().copied().chain(std::iter::repeat(Align::Left));
+        self.grid.add_row(cells.into_iter().zip(sides).map(|(cell, align)| cell.render(align)));
+        self
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.grid.is_empty()
+    }
+
+    /// A narrow terminal breaks words, never numbers; and the first column starts at the margin.
+    fn keep_numbers_whole(&mut self) {
+        for (column, align) in self.grid.column_iter_mut().zip(&self.columns) {
+            if *align == Align::Right {
+                column.set_constraint(ColumnConstraint::ContentWidth);
+            }
+        }
+        if let Some(first) = self.grid.column_mut(0) {
+            first.set_padding((0, 1));
+        }
+    }
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lines: Vec<String> = self.grid.lines().map(|line| line.trim_end().to_owned()).collect();
+        f.write_str(&lines.join("\n"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_stand_right_and_words_left() {
+        let mut table = Table::new([("phase", Align::Left), ("rate", Align::Right)]);
+        table.row(["write".into(), Cell::bad("98.5 MB/s")]);
+        table.row(["read again".into(), "1500.0 MB/s".into()]);
+        let plain = anstream::adapter::strip_str(&table.to_string()).to_string();
+        insta::assert_snapshot!(plain, @r"
+        phase              rate
+        write         98.5 MB/s
+        read again  1500.0 MB/s
+        ");
+    }
+}
