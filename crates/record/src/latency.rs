@@ -179,8 +179,8 @@ mod tests {
         fn merging_equals_recording_together(left in proptest::collection::vec(1u64..1_000_000_000, 0..50),
                                              right in proptest::collection::vec(1u64..1_000_000_000, 0..50)) {
             let (mut a, mut b, mut both) = (Latency::new(), Latency::new(), Latency::new());
-            left.iter().for_each(|v| { a.record(*v); both.record(*v); });
-            right.iter().for_each(|v| { b.record(*v); both.record(*v); });
+            for v in left { a.record(v); both.record(v); }
+            for v in right { b.record(v); both.record(v); }
             a.merge(&b);
             proptest::prop_assert_eq!(a, both);
         }

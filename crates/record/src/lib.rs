@@ -5,20 +5,31 @@
 
 mod check;
 mod event;
+mod id;
 mod latency;
 mod limit;
 mod phase;
+mod process;
 mod run;
+#[cfg(test)]
+mod sample;
+mod schema;
+pub mod statistics;
+mod store;
 
 pub use check::{Check, Outcome, Validity};
 pub use event::{Event, Listener};
+pub use id::{is_id, new_id};
 pub use latency::{LONGEST_NS, Latency, PERCENTILES, SIGNIFICANT_DIGITS};
 pub use limit::{Limit, LimitCause};
 pub use phase::{
     EngineUsed, Interval, Mark, OperationError, OperationKind, OperationResult, PhaseResult, RankResult,
     StopCause,
 };
+pub use process::{Origin, boot_id, is_alive, is_gone};
 pub use run::{
     Direction, Repetition, RequirementVerdict, RunError, RunRecord, RunState, SpecDocument, Spread,
     TestRecord, VERSION,
 };
+pub use schema::schema;
+pub use store::{Store, Summary};

@@ -194,13 +194,17 @@ pub struct RequirementVerdict {
     pub limited_by: String,
 }
 
+pub(crate) fn met(requirements: &[RequirementVerdict]) -> Option<bool> {
+    if requirements.is_empty() {
+        return None;
+    }
+    Some(requirements.iter().all(|r| r.met && r.validity != Validity::NotValid))
+}
+
 impl RunRecord {
     /// Whether every requirement is met by numbers that can be believed; `None` if there were no requirements.
     pub fn met(&self) -> Option<bool> {
-        if self.requirements.is_empty() {
-            return None;
-        }
-        Some(self.requirements.iter().all(|r| r.met && r.validity != Validity::NotValid))
+        met(&self.requirements)
     }
 
     /// What all checks of all tests say; an early end is never valid.
