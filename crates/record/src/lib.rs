@@ -4,6 +4,7 @@
 //! Progress, tables, JSON and HTML are readers of these and measure nothing.
 
 mod check;
+mod compare;
 mod event;
 mod id;
 mod latency;
@@ -18,6 +19,7 @@ pub mod statistics;
 mod store;
 
 pub use check::{Check, Outcome, Validity};
+pub use compare::{Comparison, Figure, FigureComparison, Sample, Verdict, compare, compare_anyway};
 pub use event::{Event, Listener};
 pub use id::{is_id, new_id};
 pub use latency::{LONGEST_NS, Latency, PERCENTILES, SIGNIFICANT_DIGITS};
