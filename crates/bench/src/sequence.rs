@@ -1,0 +1,326 @@
+//! The order in which a rank visits its share: which file, which offset, how many bytes, one step at a time and
+//! without keeping a list.
+
+use units::Bytes;
+
+use crate::data::mix;
+use crate::workload::{FileSet, Layout, Order, Transfer, TransferSize};
+
+/// A permutation of `0..size`, computed and not stored: a four-round Feistel network on the next even number of bits,
+/// walked until it lands inside (at most four tries on average). Black and Rogaway, "Ciphers with arbitrary finite
+/// domains", 2002.
+#[derive(Debug, Clone, Copy)]
+pub struct Permutation {
+    size: u64,
+    half_bits: u32,
+    keys: [u64; 4],
+}
+
+impl Permutation {
+    /// The permutation of `0..size` drawn from `seed`.
+    pub fn new(size: u64, seed: u64) -> Self {
+        let bits = u64::BITS - size.saturating_sub(1).leading_zeros();
+        Self { size, half_bits: bits.div_ceil(2).max(1), keys: std::array::from_fn(|round| mix(seed ^ mix(round as u64))) }
+    }
+
+    /// Where `index` goes. `index` must be below the size.
+    #[inline]
+    pub fn at(&self, index: u64) -> u64 {
+        let mut value = self.shuffle(index);
+        while value >= self.size {
+            value = self.shuffle(value);
+        }
+        value
+    }
+
+    #[inline]
+    fn shuffle(&self, value: u64) -> u64 {
+        let mask = (1u64 << self.half_bits) - 1;
+        let (mut left, mut right) = (value >> self.half_bits, value & mask);
+        for key in self.keys {
+            let mixed = (right ^ key).wrapping_mul(0xD6E8_FEB8_6659_FD93);
+            (left, right) = (right, (left ^ (mixed >> 32)) & mask);
+        }
+        left << self.half_bits | right
+    }
+}
+
+/// One transfer to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step {
+    /// Which of the rank's open files.
+    pub slot: u32,
+    /// Offset in the file.
+    pub offset: u64,
+    /// Bytes.
+    pub length: u32,
+}
+
+/// How a rank's positions map to files and offsets.
+#[derive(Debug, Clone, Copy)]
+struct Map {
+    unit: u64,
+    /// Positions in one file (per rank) or in one block (shared).
+    stretch: u64,
+    /// Bytes from one block of the rank to its next (shared); 0 when the file is the rank's own.
+    shared_round: u64,
+    /// Bytes before the rank's first block (shared).
+    shared_start: u64,
+    /// Positions skipped at the start of each stretch, and those used (the range).
+    first: u64,
+    used: u64,
+}
+
+/// Walks a rank's share of a transfer.
+#[derive(Debug, Clone)]
+pub struct Sequence {
+    map: Map,
+    order: Order,
+    sizes: TransferSize,
+    random: fastrand::Rng,
+    permutation: Permutation,
+    /// Positions of the share.
+    count: u64,
+    /// Added to the index before it is permuted: the rank's part of a file that all share.
+    base: u64,
+    next: u64,
+    cursor: u64,
+    whole_file: bool,
+}
+
+impl Sequence {
+    /// The share of rank `owner` of `ranks`. Equal seeds give equal orders.
+    pub fn new(files: &FileSet, transfer: &Transfer, owner: u32, ranks: u32, seed: u64) -> Self {
+        let unit = transfer.transfer_size.unit().get().max(1);
+        let block = files.block_size.get();
+        let shared = files.layout == Layout::Shared;
+        // A file that all share and a random order: the whole file is everyone's.
+        let whole_file = shared && matches!(transfer.order, Order::Random | Order::RandomOnce | Order::SeekPercent(_));
+        let file_positions = files.segments * block / unit;
+        let stretch = match (shared, whole_file) {
+            (false, _) => file_positions,
+            (true, true) => file_positions * u64::from(ranks),
+            (true, false) => block / unit,
+        };
+        let first = (stretch as f64 * transfer.range_start.get()).floor() as u64;
+        let used = ((stretch as f64 * transfer.range_end.get()).ceil() as u64).min(stretch).max(first + 1) - first;
+        let stretches = match (shared, whole_file) {
+            (false, _) => u64::from(files.files_per_rank),
+            (true, true) => 1,
+            (true, false) => files.segments,
+        };
+        let share = used * stretches;
+        let count = if whole_file { (share / u64::from(ranks)).max(1) } else { share };
+        let map = Map {
+            unit,
+            stretch,
+            shared_round: if shared && !whole_file { block * u64::from(ranks) } else { 0 },
+            shared_start: if shared && !whole_file { block * u64::from(owner) } else { 0 },
+            first,
+            used,
+        };
+        let owner_seed = if whole_file { mix(seed) } else { mix(seed ^ mix(u64::from(owner))) };
+        Self {
+            map,
+            order: transfer.order,
+            sizes: transfer.transfer_size.clone(),
+            random: fastrand::Rng::with_seed(mix(seed ^ mix(u64::from(owner) << 32))),
+            permutation: Permutation::new(share, owner_seed),
+            count,
+            base: if whole_file { u64::from(owner) * count } else { 0 },
+            next: 0,
+            cursor: 0,
+            whole_file,
+        }
+    }
+
+    /// Positions (of the smallest transfer size) in the share.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Keeps to the first `positions` of the share: what a stopped write has left to read.
+    pub fn truncate(&mut self, positions: u64) {
+        self.count = self.count.min(positions);
+    }
+
+    /// Bytes of the share.
+    pub fn bytes(&self) -> Bytes {
+        Bytes::new(self.count * self.map.unit)
+    }
+
+    /// Starts the share again; random orders go on drawing.
+    pub fn rewind(&mut self) {
+        self.next = 0;
+        self.cursor = 0;
+    }
+
+    /// The next transfer; `None` at the end of the share.
+    #[inline]
+    pub fn step(&mut self) -> Option<Step> {
+        if self.next >= self.count {
+            return None;
+        }
+        let length = match &self.sizes {
+            TransferSize::Fixed(_) => self.map.unit,
+            TransferSize::Weighted(_) => self.draw_length(),
+        };
+        let units = length / self.map.unit;
+        let index = self.next;
+        self.next += units;
+        let position = match self.order {
+            Order::Sequential => index,
+            Order::Reverse => self.count - 1 - index,
+            Order::RandomOnce => self.permutation.at(index + self.base),
+            Order::Random => self.draw_position(units),
+            Order::SeekPercent(percent) => self.seek(percent, units),
+            Order::Stride(stride) => self.strided(index, stride),
+        };
+        Some(self.place(position, length))
+    }
+
+    fn draw_length(&mut self) -> u64 {
+        let TransferSize::Weighted(sizes) = &self.sizes else { return self.map.unit };
+        let total: u32 = sizes.iter().map(|s| s.weight).sum();
+        let mut ticket = self.random.u32(0..total.max(1));
+        let drawn = sizes.iter().find(|s| {
+            let hit = ticket < s.weight;
+            ticket = ticket.saturating_sub(s.weight);
+            hit
+        });
+        let length = drawn.map_or(self.map.unit, |s| s.size.get());
+        // The last transfer of the share may not reach beyond it.
+        length.min((self.count - self.next) * self.map.unit)
+    }
+
+    #[inline]
+    fn draw_position(&mut self, units: u64) -> u64 {
+        let space = if self.whole_file { self.map.used } else { self.count };
+        if units == 1 { self.random.u64(0..space) } else { self.random.u64(0..(space / units).max(1)) * units }
+    }
+
+    fn seek(&mut self, percent: f64, units: u64) -> u64 {
+        let space = if self.whole_file { self.map.used } else { self.count };
+        if self.random.f64() * 100.0 < percent || self.cursor + units > space {
+            self.cursor = self.draw_position(units).min(space.saturating_sub(units));
+        }
+        let position = self.cursor;
+        self.cursor += units;
+        position
+    }
+
+    /// Position number `index` of a walk that takes every `stride`-th, then starts one further.
+    fn strided(&self, index: u64, stride: u64) -> u64 {
+        let full = self.count / stride;
+        let longer = self.count % stride;
+        // The first `longer` walks visit one position more than the others.
+        if index < longer * (full + 1) {
+            index % (full + 1) * stride + index / (full + 1)
+        } else {
+            let rest = index - longer * (full + 1);
+            rest % full.max(1) * stride + longer + rest / full.max(1)
+        }
+    }
+
+    #[inline]
+    fn place(&self, position: u64, length: u64) -> Step {
+        let map = &self.map;
+        let (stretch, within) =
+            if position < map.used { (0, position) } else { (position / map.used, position % map.used) };
+        let within = (map.first + within) * map.unit;
+        // A transfer drawn near the end of a stretch stays inside it.
+        let length = length.min(map.stretch * map.unit - within);
+        if map.shared_round == 0 {
+            Step { slot: stretch as u32, offset: within, length: length as u32 }
+        } else {
+            Step { slot: 0, offset: stretch * map.shared_round + map.shared_start + within, length: length as u32 }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use proptest::prelude::*;
+    use units::Ratio;
+
+    use super::*;
+    use crate::workload::WeightedSize;
+
+    fn files(layout: Layout, block_kib: u64, segments: u64) -> FileSet {
+        FileSet { layout, block_size: Bytes::kib(block_kib), segments, ..FileSet::default() }
+    }
+
+    fn steps(files: &FileSet, order: Order, owner: u32, ranks: u32) -> Vec<Step> {
+        let transfer = Transfer { order, ..Transfer::read(Bytes::kib(4)) };
+        let mut sequence = Sequence::new(files, &transfer, owner, ranks, 1);
+        std::iter::from_fn(|| sequence.step()).collect()
+    }
+
+    #[test]
+    fn a_shared_file_is_laid_out_as_ior_does() {
+        // offset = segment x ranks x block + rank x block + j x transfer
+        let offsets: Vec<u64> =
+            steps(&files(Layout::Shared, 8, 2), Order::Sequential, 1, 3).iter().map(|s| s.offset >> 10).collect();
+        assert_eq!(offsets, [8, 12, 32, 36]);
+    }
+
+    #[test]
+    fn weighted_sizes_stay_inside_the_share() {
+        let sizes = TransferSize::Weighted(vec![
+            WeightedSize { size: Bytes::kib(4), weight: 1 },
+            WeightedSize { size: Bytes::kib(64), weight: 3 },
+        ]);
+        for order in [Order::Sequential, Order::Random, Order::SeekPercent(50.0)] {
+            let transfer = Transfer { transfer_size: sizes.clone(), order, ..Transfer::default() };
+            let mut sequence = Sequence::new(&files(Layout::PerRank, 1024, 1), &transfer, 0, 1, 3);
+            while let Some(step) = sequence.step() {
+                assert!(step.offset + u64::from(step.length) <= 1 << 20, "{order:?} {step:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_range_keeps_to_its_part_of_the_file() {
+        let transfer = Transfer {
+            order: Order::Random,
+            range_start: Ratio::new(0.5),
+            range_end: Ratio::new(0.75),
+            ..Transfer::read(Bytes::kib(4))
+        };
+        let mut sequence = Sequence::new(&files(Layout::PerRank, 1024, 1), &transfer, 0, 1, 3);
+        assert_eq!(sequence.count(), 64);
+        while let Some(step) = sequence.step() {
+            assert!((512 << 10..768 << 10).contains(&step.offset));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_permutation_visits_everything_once(size in 1u64..5000, seed: u64) {
+            let permutation = Permutation::new(size, seed);
+            let seen: HashSet<u64> = (0..size).map(|index| permutation.at(index)).collect();
+            prop_assert_eq!(seen.len() as u64, size);
+            prop_assert!(seen.iter().all(|v| *v < size));
+        }
+
+        #[test]
+        fn orders_without_repeats_cover_every_byte_once_over_all_ranks(
+            shared: bool, block in 1u64..9, segments in 1u64..5, ranks in 1u32..5,
+            order in prop_oneof![Just(Order::Sequential), Just(Order::Reverse), Just(Order::RandomOnce), (1u64..7).prop_map(Order::Stride)],
+        ) {
+            let layout = if shared { Layout::Shared } else { Layout::PerRank };
+            let set = files(layout, block * 4, segments);
+            let mut seen = HashSet::new();
+            for owner in 0..ranks {
+                for step in steps(&set, order, owner, ranks) {
+                    let file = if shared { 0 } else { owner };
+                    prop_assert!(step.offset + u64::from(step.length) <= set.file_size(ranks).get());
+                    prop_assert!(seen.insert((file, step.slot, step.offset)), "twice: {:?}", step);
+                }
+            }
+            prop_assert_eq!(seen.len() as u64 * 4096, set.total_size(ranks).get());
+        }
+    }
+}

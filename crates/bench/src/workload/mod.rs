@@ -1,0 +1,167 @@
+//! The workload model: what to do, whatever language said it. IOR, mdtest, vdbench, IO500 and the SAS test are ways
+//! to write one of these.
+//!
+//! A [`Workload`] is a [`FileSet`] and a list of [`Phase`]s over it. A phase is one or more [`Job`]s that run at the
+//! same time, each on its own ranks: transfers of bytes ([`Transfer`]) or operations on entries ([`Entries`]).
+
+mod entries;
+mod files;
+mod plan;
+mod stop;
+mod transfer;
+mod validate;
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use entries::{Entries, EntryOperation, Item};
+pub use files::{FileSet, Layout, Tree};
+pub use stop::Stop;
+pub use transfer::{Arrival, Fsync, Order, Pacing, RankShift, Transfer, TransferSize, WeightedSize};
+
+use crate::data::Data;
+
+/// The only version of workload files so far.
+pub const VERSION: u32 = 1;
+
+/// Everything one test does, in order.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Workload {
+    /// Version of this layout: 1.
+    pub version: u32,
+    /// Name shown to people.
+    #[serde(default = "default_name")]
+    pub name: String,
+    /// Ranks (threads on one host).
+    #[serde(default = "one")]
+    pub ranks: u32,
+    /// Seed of data and random orders: equal seeds repeat a run exactly.
+    #[serde(default = "default_seed")]
+    pub seed: u64,
+    /// How I/O is submitted.
+    #[serde(default)]
+    pub engine: EngineChoice,
+    /// Bind each rank to a vCPU, physical cores first.
+    #[serde(default)]
+    pub pin: bool,
+    /// Passes over all phases, each in a fresh directory.
+    #[serde(default = "one")]
+    pub repetitions: u32,
+    /// The files.
+    #[serde(default)]
+    pub files: FileSet,
+    /// What is written into them.
+    #[serde(default)]
+    pub data: Data,
+    /// Timed steps, one after the other with a barrier between.
+    pub phases: Vec<Phase>,
+}
+
+/// How I/O is submitted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EngineChoice {
+    /// A short probe on the target decides.
+    #[default]
+    Auto,
+    /// `pread` and `pwrite`: one I/O in flight per rank.
+    Psync,
+    /// `io_uring` with registered buffers and files.
+    Uring,
+}
+
+/// One timed step.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Phase {
+    /// Its name in results.
+    pub name: String,
+    /// What runs at the same time. Ranks are dealt to jobs in order.
+    pub jobs: Vec<Job>,
+    /// When it ends.
+    #[serde(default)]
+    pub stop: Stop,
+    /// Rest before it starts (IOR -d).
+    #[serde(default, with = "units::text::duration", skip_serializing_if = "Duration::is_zero")]
+    #[schemars(with = "String")]
+    pub pause_before: Duration,
+    /// Drop the files' clean pages from this host's page cache before it starts.
+    #[serde(default)]
+    pub drop_cache: bool,
+}
+
+/// What a group of ranks does in a phase.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Job {
+    /// Ranks that do it; all that are left when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ranks: Option<u32>,
+    /// What they do.
+    pub activity: Activity,
+}
+
+/// What a rank does in a phase.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Activity {
+    /// Move bytes.
+    Transfer(Transfer),
+    /// Make, look at, move and remove entries.
+    Entries(Entries),
+}
+
+impl Phase {
+    /// A phase that all ranks spend on one transfer.
+    pub fn transfer(name: &str, transfer: Transfer) -> Self {
+        Self::of(name, Activity::Transfer(transfer))
+    }
+
+    /// A phase that all ranks spend on one operation on entries.
+    pub fn entries(name: &str, entries: Entries) -> Self {
+        Self::of(name, Activity::Entries(entries))
+    }
+
+    fn of(name: &str, activity: Activity) -> Self {
+        Self {
+            name: name.to_owned(),
+            jobs: vec![Job { ranks: None, activity }],
+            stop: Stop::default(),
+            pause_before: Duration::ZERO,
+            drop_cache: false,
+        }
+    }
+
+    /// The job of rank `rank` of `ranks`, and the number of the job's first rank; `None` for ranks that sit out.
+    pub fn job_of(&self, rank: u32, ranks: u32) -> Option<(&Job, u32)> {
+        let mut first = 0;
+        for job in &self.jobs {
+            let count = job.ranks.unwrap_or(ranks - first).min(ranks - first);
+            if rank < first + count {
+                return Some((job, first));
+            }
+            first += count;
+        }
+        None
+    }
+
+    /// Ranks that take part.
+    pub fn participants(&self, ranks: u32) -> u32 {
+        (0..ranks).filter(|rank| self.job_of(*rank, ranks).is_some()).count() as u32
+    }
+}
+
+fn default_name() -> String {
+    "workload".to_owned()
+}
+
+const fn default_seed() -> u64 {
+    0x0F0E_BA11
+}
+
+const fn one() -> u32 {
+    1
+}

@@ -1,0 +1,97 @@
+//! What a workload will move and make, before anything is touched.
+
+use units::Bytes;
+
+use super::{Activity, Entries, EntryOperation, Layout, Phase, Transfer, Workload};
+use crate::sequence::Sequence;
+
+/// What a phase will do if nothing stops it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Planned {
+    /// Bytes moved.
+    pub bytes: Bytes,
+    /// Operations.
+    pub operations: u64,
+}
+
+impl Workload {
+    /// What `phase` will do.
+    pub fn planned(&self, phase: &Phase) -> Planned {
+        let shares = (0..self.ranks).filter_map(|rank| phase.job_of(rank, self.ranks)).map(|(job, _)| match &job.activity {
+            Activity::Transfer(transfer) => {
+                let sequence = Sequence::new(&self.files, transfer, 0, self.ranks, self.seed);
+                Planned { bytes: sequence.bytes(), operations: sequence.count() }
+            }
+            Activity::Entries(entries) => self.planned_entries(entries),
+        });
+        shares.fold(Planned::default(), |sum, share| Planned {
+            bytes: sum.bytes + share.bytes,
+            operations: sum.operations.saturating_add(share.operations),
+        })
+    }
+
+    fn planned_entries(&self, entries: &Entries) -> Planned {
+        let tree = &self.files.tree;
+        let operations = match entries.operation {
+            EntryOperation::MakeTree | EntryOperation::RemoveTree if tree.per_rank => tree.directories(),
+            EntryOperation::MakeTree | EntryOperation::RemoveTree => tree.directories().div_ceil(u64::from(self.ranks)),
+            _ => tree.items,
+        };
+        let each = match entries.operation {
+            EntryOperation::Create => entries.write_bytes,
+            EntryOperation::Read => entries.read_bytes,
+            _ => Bytes::ZERO,
+        };
+        Planned { bytes: each * operations, operations }
+    }
+
+    /// The most the workload will occupy at one time.
+    pub fn space(&self) -> Bytes {
+        let transfers = self.phases.iter().flat_map(|p| &p.jobs).filter_map(|j| match &j.activity {
+            Activity::Transfer(transfer) => Some(transfer),
+            Activity::Entries(_) => None,
+        });
+        let data = if transfers.clone().any(Transfer::writes) { self.files.total_size(self.ranks) } else { Bytes::ZERO };
+        let created = self.entries().filter(|e| e.operation == EntryOperation::Create);
+        let small = created.map(|e| e.write_bytes).max().unwrap_or_default();
+        data + small * self.files.tree.items * u64::from(self.ranks)
+    }
+
+    /// The most entries the workload will have at one time.
+    pub fn inodes(&self) -> u64 {
+        let ranks = u64::from(self.ranks);
+        let tree = &self.files.tree;
+        let trees = if tree.per_rank { ranks } else { 1 };
+        let entries = if self.entries().next().is_some() { tree.items * ranks + tree.directories() * trees } else { 0 };
+        entries + u64::from(self.files.file_count(self.ranks))
+    }
+
+    fn entries(&self) -> impl Iterator<Item = &Entries> {
+        self.phases.iter().flat_map(|p| &p.jobs).filter_map(|job| match &job.activity {
+            Activity::Entries(entries) => Some(entries),
+            Activity::Transfer(_) => None,
+        })
+    }
+
+    /// One line for people: `2 ranks, 1 GiB per rank, write 64 KiB, read 64 KiB`.
+    pub fn summary(&self) -> String {
+        let mut parts = vec![format!("{} rank{}", self.ranks, if self.ranks == 1 { "" } else { "s" })];
+        let size = self.files.block_size * self.files.segments * u64::from(self.files.files_per_rank);
+        let has_transfers = self.phases.iter().flat_map(|p| &p.jobs).any(|j| matches!(j.activity, Activity::Transfer(_)));
+        if has_transfers {
+            let whose = if self.files.layout == Layout::Shared { " in one shared file" } else { "" };
+            parts.push(format!("{size} per rank{whose}"));
+        }
+        if self.files.tree.items > 0 {
+            parts.push(format!("{} items per rank", self.files.tree.items));
+        }
+        for phase in &self.phases {
+            let size = phase.jobs.iter().find_map(|j| match &j.activity {
+                Activity::Transfer(t) => Some(t.transfer_size.largest()),
+                Activity::Entries(_) => None,
+            });
+            parts.push(size.map_or_else(|| phase.name.clone(), |size| format!("{} {size}", phase.name)));
+        }
+        parts.join(", ")
+    }
+}

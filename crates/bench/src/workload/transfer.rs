@@ -1,0 +1,212 @@
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use units::{Bytes, Ratio};
+
+/// Moving bytes between memory and the data files.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Transfer {
+    /// Share of reads: `100%` reads, `0%` writes, between them each transfer is drawn (vdbench rdpct).
+    #[serde(with = "units::text")]
+    #[schemars(with = "String")]
+    pub read: Ratio,
+    /// Bytes per call.
+    pub transfer_size: TransferSize,
+    /// The order of offsets.
+    pub order: Order,
+    /// I/Os in flight per rank.
+    pub queue_depth: u32,
+    /// Bypass the page cache (`O_DIRECT`).
+    pub direct: bool,
+    /// When written data is made durable.
+    pub fsync: Fsync,
+    /// When transfers start.
+    pub pacing: Pacing,
+    /// Compare what is read with what was written.
+    pub verify: bool,
+    /// Whose files a rank works on.
+    pub rank_shift: RankShift,
+    /// Part of each file that is used: from this share ...
+    #[serde(with = "units::text")]
+    #[schemars(with = "String")]
+    pub range_start: Ratio,
+    /// ... to this one (vdbench range, hit area).
+    #[serde(with = "units::text")]
+    #[schemars(with = "String")]
+    pub range_end: Ratio,
+    /// Rest after every transfer (IOR interIODelay).
+    #[serde(with = "units::text::duration", skip_serializing_if = "Duration::is_zero")]
+    #[schemars(with = "String")]
+    pub think_time: Duration,
+}
+
+/// Bytes per call: one size, or one drawn per transfer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TransferSize {
+    /// Always the same.
+    Fixed(
+        #[serde(with = "units::text")]
+        #[schemars(with = "String")]
+        Bytes,
+    ),
+    /// Drawn from a weighted list (vdbench `xfersize=(4k,50,8k,50)`).
+    Weighted(Vec<WeightedSize>),
+}
+
+/// One entry of a weighted list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WeightedSize {
+    /// Bytes per call.
+    #[serde(with = "units::text")]
+    #[schemars(with = "String")]
+    pub size: Bytes,
+    /// How often, relative to the other entries.
+    pub weight: u32,
+}
+
+/// The order of offsets in a rank's share.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// One after the other.
+    #[default]
+    Sequential,
+    /// From the end to the start.
+    Reverse,
+    /// Every offset once, shuffled (IOR -z).
+    RandomOnce,
+    /// Any offset at any time (IOR -z -z, fio norandommap).
+    Random,
+    /// A new random offset with this probability in percent, else the next one (vdbench seekpct).
+    SeekPercent(f64),
+    /// Every n-th transfer of the share in turn.
+    Stride(u64),
+}
+
+/// When written data is made durable.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Fsync {
+    /// Never: the numbers may be those of memory, and the verdict says so.
+    Never,
+    /// Once per file, after its last transfer (IOR -e, dd conv=fsync).
+    #[default]
+    AtEnd,
+    /// After every n-th write (1: IOR -Y, once and not twice).
+    Every(u32),
+}
+
+/// When transfers start.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Pacing {
+    /// The next starts when the last has ended.
+    #[default]
+    Closed,
+    /// At a rate, whatever the storage does; latency counts from the intended start.
+    Open {
+        /// Operations per second of all the job's ranks together.
+        operations_per_second: f64,
+        /// How starts are spread.
+        #[serde(default)]
+        arrival: Arrival,
+    },
+}
+
+/// How the starts of an open loop are spread in time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Arrival {
+    /// Evenly.
+    #[default]
+    Uniform,
+    /// As a Poisson process: exponential gaps.
+    Poisson,
+}
+
+/// Whose files a rank works on, so that it need not read what its own host has cached.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RankShift {
+    /// Its own.
+    #[default]
+    None,
+    /// Those of the rank this many further (IOR -C with -Q, mdtest -N).
+    By(u32),
+    /// Those of a random other rank: a true permutation drawn from this seed (IOR -Z -Z).
+    Shuffled(u64),
+}
+
+impl Default for Transfer {
+    fn default() -> Self {
+        Self {
+            read: Ratio::ONE,
+            transfer_size: TransferSize::Fixed(Bytes::mib(1)),
+            order: Order::Sequential,
+            queue_depth: 1,
+            direct: false,
+            fsync: Fsync::AtEnd,
+            pacing: Pacing::Closed,
+            verify: false,
+            rank_shift: RankShift::None,
+            range_start: Ratio::ZERO,
+            range_end: Ratio::ONE,
+            think_time: Duration::ZERO,
+        }
+    }
+}
+
+impl Transfer {
+    /// Sequential writes of `transfer_size`, fsync at the end.
+    pub fn write(transfer_size: Bytes) -> Self {
+        Self { read: Ratio::ZERO, transfer_size: TransferSize::Fixed(transfer_size), ..Self::default() }
+    }
+
+    /// Sequential reads of `transfer_size`.
+    pub fn read(transfer_size: Bytes) -> Self {
+        Self { transfer_size: TransferSize::Fixed(transfer_size), ..Self::default() }
+    }
+
+    /// Whether any transfer writes.
+    pub fn writes(&self) -> bool {
+        self.read.get() < 1.0
+    }
+
+    /// Whether any transfer reads.
+    pub fn reads(&self) -> bool {
+        self.read.get() > 0.0
+    }
+}
+
+impl TransferSize {
+    /// The largest size.
+    pub fn largest(&self) -> Bytes {
+        match self {
+            Self::Fixed(size) => *size,
+            Self::Weighted(sizes) => sizes.iter().map(|s| s.size).max().unwrap_or_default(),
+        }
+    }
+
+    /// The unit that offsets are multiples of: the smallest size.
+    pub fn unit(&self) -> Bytes {
+        match self {
+            Self::Fixed(size) => *size,
+            Self::Weighted(sizes) => sizes.iter().map(|s| s.size).min().unwrap_or_default(),
+        }
+    }
+}
+
+impl RankShift {
+    /// The rank whose files rank `rank` of `ranks` works on.
+    pub fn apply(self, rank: u32, ranks: u32) -> u32 {
+        match self {
+            Self::None => rank,
+            Self::By(shift) => ((u64::from(rank) + u64::from(shift)) % u64::from(ranks)) as u32,
+            Self::Shuffled(seed) => crate::sequence::Permutation::new(u64::from(ranks), seed).at(u64::from(rank)) as u32,
+        }
+    }
+}
