@@ -11,10 +11,12 @@ mod phase_clock;
 pub mod paint;
 mod printer;
 mod progress;
+mod summary;
 mod table;
 
 pub use envelope::Envelope;
 pub use format::Format;
 pub use printer::Printer;
 pub use progress::Progress;
+pub use summary::summary;
 pub use table::{Align, Cell, Table};

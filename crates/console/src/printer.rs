@@ -135,6 +135,12 @@ impl Printer {
         self.err_line(&format!("{}: {text}", paint::note("warning")));
     }
 
+    /// Asks a person on standard error; the cursor stays behind the question.
+    pub fn prompt(&self, question: impl Display) {
+        let mut err = self.streams.err.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = write!(err, "{question}: ").and_then(|()| err.flush());
+    }
+
     /// Writes text to standard error as it is. Nobody can be told if that fails.
     pub fn complain(&self, text: impl Display) {
         self.err_line(text.to_string().trim_end_matches('\n'));

@@ -1,2 +1,15 @@
-//! The `forebay` program.
-fn main() {}
+//! The `forebay` program: parses the command line, runs one command, and says how it went by its exit code.
+
+mod app;
+mod cli;
+mod commands;
+mod exit;
+mod failure;
+mod logs;
+mod settings;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    app::run(std::env::args_os().collect())
+}

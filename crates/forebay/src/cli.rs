@@ -1,0 +1,104 @@
+//! The command line: the whole tree, once. Help, man pages and completions are made from it.
+
+mod clean;
+mod global;
+mod init;
+mod iotest;
+mod outputs;
+mod prove;
+mod run;
+mod runs;
+mod shell;
+mod spec;
+
+use clap::builder::styling::{AnsiColor, Styles};
+use clap::{Parser, Subcommand};
+
+pub use clean::Clean;
+pub use global::Global;
+pub use init::{Init, Role};
+pub use iotest::{Data, Engine, Iotest};
+pub use outputs::Outputs;
+pub use prove::Prove;
+pub use run::Run;
+pub use runs::{Compare, Export, ExportAs, List, Remove, Report, Runs, RunsAction, Show};
+pub use shell::{Completions, Man};
+pub use spec::{Check, Spec, SpecAction};
+
+use crate::exit;
+
+const STYLES: Styles = Styles::styled()
+    .header(AnsiColor::Green.on_default().bold())
+    .usage(AnsiColor::Green.on_default().bold())
+    .literal(AnsiColor::Cyan.on_default().bold())
+    .placeholder(AnsiColor::Cyan.on_default());
+
+/// Shows whether storage feeds a SAS grid, and why the answer can be believed
+///
+/// Write what the grid needs into a spec file (`forebay init`), then measure a directory on the storage
+/// (`forebay prove`). Every run is kept as a document that can be shown, compared and turned into a report.
+#[derive(Debug, Parser)]
+#[command(name = "forebay", version, styles = STYLES, after_help = main_help(), subcommand_required = true)]
+#[command(arg_required_else_help = true, max_term_width = 100, infer_long_args = false)]
+pub struct Cli {
+    #[command(flatten)]
+    pub global: Global,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Prove(Prove),
+    Iotest(Iotest),
+    Run(Run),
+    Init(Init),
+    Spec(Spec),
+    Runs(Runs),
+    Clean(Clean),
+    Completions(Completions),
+    Man(Man),
+}
+
+fn main_help() -> String {
+    format!(
+        "\
+Examples:
+  forebay init grid.toml                        write a spec with comments
+  forebay prove grid.toml --target /mnt/data    measure it and give a verdict
+  forebay runs report latest                    turn the run into one HTML file
+
+{}",
+        exit::HELP
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_tree_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_has_a_short_first_line_and_examples() {
+        fn look(command: &clap::Command, path: &str) {
+            let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+            assert!((10..=80).contains(&about.len()), "{path}: {about:?}");
+            let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(after.starts_with("Examples:"), "{path} has no examples");
+            for argument in command.get_arguments() {
+                assert!(argument.get_help().is_some(), "{path} {} has no help", argument.get_id());
+            }
+            for sub in command.get_subcommands() {
+                look(sub, &format!("{path} {}", sub.get_name()));
+            }
+        }
+        look(&Cli::command(), "forebay");
+    }
+}

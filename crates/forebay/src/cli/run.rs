@@ -1,0 +1,40 @@
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{Engine, Outputs};
+
+const EXAMPLES: &str = "\
+Examples:
+  forebay run workload.toml -t /mnt/data
+  forebay run workload.toml -t /mnt/data --repetitions 5 --format json";
+
+/// Run a workload file: phases over a set of files, exactly as written
+///
+/// A workload says everything about what is done: files, phases, transfer size, order, queue depth, stop rule,
+/// pacing, data and verification. The other tests are workloads too; `forebay runs show` prints the one that ran.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Run {
+    /// The workload file (TOML)
+    #[arg(value_name = "WORKLOAD")]
+    pub workload: PathBuf,
+    /// Directory on the storage under test
+    #[arg(short, long, value_name = "DIR")]
+    pub target: PathBuf,
+    /// How often the workload runs
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub repetitions: NonZeroU32,
+    /// How I/O is issued, instead of what the workload says
+    #[arg(long, value_enum)]
+    pub engine: Option<Engine>,
+    /// Allow filling the file system beyond 90 %
+    #[arg(long)]
+    pub fill_beyond: bool,
+    /// Pin each rank to its pCore
+    #[arg(long)]
+    pub pin: bool,
+    #[command(flatten)]
+    pub outputs: Outputs,
+}

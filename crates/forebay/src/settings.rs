@@ -1,0 +1,44 @@
+//! What the command line and the environment decide for every command: a flag wins over the environment, the
+//! environment over the default.
+
+use std::path::PathBuf;
+
+use console::Format;
+use record::Store;
+
+use crate::cli::Global;
+
+/// The settings every command sees.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// How results are written.
+    pub format: Format,
+    /// Only results and errors.
+    pub quiet: bool,
+    /// How often `-v` was given.
+    pub verbosity: u8,
+    /// The command line as it was typed, for the record.
+    pub command: Vec<String>,
+    runs_dir: Option<PathBuf>,
+}
+
+impl Settings {
+    /// Settings from the global flags (clap has read the environment into them).
+    pub fn new(global: &Global, command: Vec<String>) -> Self {
+        Self {
+            format: global.format.into(),
+            quiet: global.quiet,
+            verbosity: global.verbose,
+            command,
+            runs_dir: global.runs_dir.clone(),
+        }
+    }
+
+    /// Where run records are kept: `--runs-dir`, `FOREBAY_RUNS_DIR`, or the user's data directory.
+    pub fn store(&self) -> fault::Result<Store> {
+        match &self.runs_dir {
+            Some(dir) => Store::open(dir),
+            None => Store::open(Store::default_dir()?),
+        }
+    }
+}
