@@ -24,7 +24,7 @@ pub(crate) struct MountEntry {
 
 /// What the running kernel says about the mount a path is on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Identity {
+struct Whereabouts {
     /// Mount id, from Linux 5.8 on.
     mount_id: Option<u64>,
     device_number: String,
@@ -82,14 +82,19 @@ fn octal(digits: &[u8]) -> Option<u8> {
 
 /// The entry that holds `path`: by mount id if the kernel told it, else the deepest mount point above the path on the same
 /// device, else the deepest at all (btrfs subvolumes report a device of their own). Of equals the last one is visible.
-fn find<'a>(entries: &'a [MountEntry], path: &Path, identity: Option<&Identity>) -> Option<&'a MountEntry> {
-    let mount_id = identity.and_then(|identity| identity.mount_id);
+fn find<'a>(
+    entries: &'a [MountEntry],
+    path: &Path,
+    whereabouts: Option<&Whereabouts>,
+) -> Option<&'a MountEntry> {
+    let mount_id = whereabouts.and_then(|whereabouts| whereabouts.mount_id);
     if let Some(entry) = entries.iter().find(|entry| Some(entry.id) == mount_id) {
         return Some(entry);
     }
     let above = || entries.iter().filter(|entry| path.starts_with(&entry.mount_point));
-    let same_device = above()
-        .filter(|entry| identity.is_some_and(|identity| identity.device_number == entry.device_number));
+    let same_device = above().filter(|entry| {
+        whereabouts.is_some_and(|whereabouts| whereabouts.device_number == entry.device_number)
+    });
     deepest(same_device).or_else(|| deepest(above()))
 }
 
@@ -102,15 +107,15 @@ fn live(system: &System, path: &Path) -> Result<Mount> {
     // first of all the sizes: unlike stat, this makes an automounter mount what belongs here
     let sizes = rustix::fs::statvfs(&path)
         .map_err(|error| Fault::os("read the file system's size of", &path, error))?;
-    let identity = identify(&path)?;
+    let whereabouts = locate(&path)?;
     let entries = read(system);
     // a chroot hides the mount it lies in
     let hidden = || Mount {
         mount_point: "/".to_owned(),
-        device_number: identity.device_number.clone(),
+        device_number: whereabouts.device_number.clone(),
         ..Mount::default()
     };
-    let mount = find(&entries, &path, Some(&identity)).map_or_else(hidden, Mount::from);
+    let mount = find(&entries, &path, Some(&whereabouts)).map_or_else(hidden, Mount::from);
     Ok(Mount {
         size_bytes: Bytes::new(sizes.f_blocks.saturating_mul(sizes.f_frsize)),
         available_bytes: Bytes::new(sizes.f_bavail.saturating_mul(sizes.f_frsize)),
@@ -130,12 +135,12 @@ fn saved(system: &System, path: &Path) -> Result<Mount> {
     })
 }
 
-fn identify(path: &Path) -> Result<Identity> {
+fn locate(path: &Path) -> Result<Whereabouts> {
     let stat = rustix::fs::stat(path).map_err(|error| Fault::os("look at", path, error))?;
     let device_number = device_number(stat.st_dev);
     let extended = rustix::fs::statx(CWD, path, AtFlags::empty(), StatxFlags::MNT_ID).ok();
     let told = extended.filter(|statx| statx.stx_mask & StatxFlags::MNT_ID.bits() != 0);
-    Ok(Identity { mount_id: told.map(|statx| statx.stx_mnt_id), device_number })
+    Ok(Whereabouts { mount_id: told.map(|statx| statx.stx_mnt_id), device_number })
 }
 
 /// `major:minor`, as mountinfo and sysfs write it.
@@ -186,10 +191,10 @@ mod tests {
 garbage
 46 27 0:70";
 
-    fn at(path: &str, identity: Option<(Option<u64>, &str)>) -> u64 {
-        let identity =
-            identity.map(|(mount_id, number)| Identity { mount_id, device_number: number.to_owned() });
-        find(&parse(TABLE), Path::new(path), identity.as_ref()).unwrap().id
+    fn at(path: &str, whereabouts: Option<(Option<u64>, &str)>) -> u64 {
+        let whereabouts =
+            whereabouts.map(|(mount_id, number)| Whereabouts { mount_id, device_number: number.to_owned() });
+        find(&parse(TABLE), Path::new(path), whereabouts.as_ref()).unwrap().id
     }
 
     #[test]

@@ -52,8 +52,8 @@ fn section<'a>(mountstats: &'a str, mount_point: &str) -> Option<&'a str> {
     let starts = mountstats.match_indices("device ").map(|(at, _)| at);
     let starts = starts.filter(|&at| at == 0 || mountstats.as_bytes()[at - 1] == b'\n');
     let starts: Vec<usize> = starts.chain([mountstats.len()]).collect();
-    let sections = starts.windows(2).map(|pair| &mountstats[pair[0]..pair[1]]);
-    sections.filter(|section| is_nfs_at(section, mount_point)).next_back()
+    let mut sections = starts.windows(2).map(|pair| &mountstats[pair[0]..pair[1]]);
+    sections.rfind(|section| is_nfs_at(section, mount_point))
 }
 
 /// `device server:/export mounted on /mnt/data with fstype nfs4 statvers=1.1`

@@ -8,7 +8,7 @@ const VCPUS: &str = "/sys/devices/system/cpu";
 
 /// What tells one pCore from another. Only equality matters: the kernel's numbers have gaps and repeat between sockets.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Identity {
+enum PCore {
     /// Socket, die, cluster, core.
     Position([i64; 4]),
     /// The lowest vCPU of the siblings.
@@ -67,31 +67,31 @@ impl System {
 
     fn pcores_of(&self, vcpus: &BTreeSet<u32>) -> Vec<Vec<u32>> {
         let cpuinfo = self.cpuinfo();
-        let mut pcores: BTreeMap<Identity, Vec<u32>> = BTreeMap::new();
+        let mut pcores: BTreeMap<PCore, Vec<u32>> = BTreeMap::new();
         for &vcpu in vcpus {
-            pcores.entry(self.identity(vcpu, &cpuinfo)).or_default().push(vcpu);
+            pcores.entry(self.pcore_of(vcpu, &cpuinfo)).or_default().push(vcpu);
         }
         let mut pcores: Vec<_> = pcores.into_values().collect();
         pcores.sort();
         pcores
     }
 
-    fn identity(&self, vcpu: u32, cpuinfo: &BTreeMap<u32, Place>) -> Identity {
+    fn pcore_of(&self, vcpu: u32, cpuinfo: &BTreeMap<u32, Place>) -> PCore {
         let number = |name: &str| self.number::<i64>(format!("{VCPUS}/cpu{vcpu}/topology/{name}"));
         let outer = |name: &str| number(name).unwrap_or(-1);
         if let Some(core) = number("core_id").filter(|&core| core >= 0) {
             let package = outer("physical_package_id");
-            return Identity::Position([package, outer("die_id"), outer("cluster_id"), core]);
+            return PCore::Position([package, outer("die_id"), outer("cluster_id"), core]);
         }
         let siblings = self.text(format!("{VCPUS}/cpu{vcpu}/topology/thread_siblings_list"));
         if let Some(lowest) = siblings.and_then(|list| vcpu_list::parse(&list).first().copied()) {
-            return Identity::Siblings(lowest);
+            return PCore::Siblings(lowest);
         }
         match cpuinfo.get(&vcpu) {
             Some(Place { package, core: Some(core) }) => {
-                Identity::Position([package.unwrap_or(-1), -1, -1, *core])
+                PCore::Position([package.unwrap_or(-1), -1, -1, *core])
             }
-            _ => Identity::Alone(vcpu),
+            _ => PCore::Alone(vcpu),
         }
     }
 
