@@ -1,4 +1,4 @@
-//! One run of the program: command line, settings, signals, command, exit code.
+//! One run of the program: command line, settings, command, exit code.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -9,6 +9,7 @@ use console::{Format, Printer};
 
 use crate::cli::Cli;
 use crate::commands::{self, Context};
+use crate::failure::Failure;
 use crate::settings::Settings;
 use crate::{exit, logs};
 
@@ -16,12 +17,11 @@ use crate::{exit, logs};
 pub fn run(arguments: Vec<OsString>) -> ExitCode {
     let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
-        Err(error) => return exit::code(not_a_command(&error)),
+        Err(error) => return exit::code(not_a_command(&error, &arguments)),
     };
     let words = arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let settings = Settings::new(&cli.global, words);
     logs::start(settings.verbosity);
-    install_signal_handlers();
     let printer = Printer::new(settings.format, settings.quiet);
     let context = Context { printer, settings };
     exit::code(match commands::run(&context, cli.command) {
@@ -34,25 +34,27 @@ pub fn run(arguments: Vec<OsString>) -> ExitCode {
 }
 
 /// Help and versions are data; everything else clap says is an error in the command line.
-fn not_a_command(error: &clap::Error) -> u8 {
-    let printer = Printer::new(Format::Text, false);
-    let text = error.render();
-    match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => match printer.data(text.ansi()) {
-            Ok(()) => exit::of_outcome(exit::Outcome::Done),
-            Err(fault) => {
-                printer.fault(&fault);
-                exit::of_fault(fault.kind())
-            }
+fn not_a_command(error: &clap::Error, arguments: &[OsString]) -> u8 {
+    let printer = Printer::new(wanted_format(arguments), false);
+    let failure = match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => match printer.data(error.render().ansi()) {
+            Ok(()) => return exit::of_outcome(exit::Outcome::Done),
+            Err(fault) => fault.into(),
         },
-        _ => {
-            printer.complain(text.ansi());
-            exit::of_fault(fault::Kind::Usage)
-        }
-    }
+        _ => Failure::CommandLine(error.render()),
+    };
+    failure.tell(&printer);
+    failure.exit_code()
 }
 
-/// SIGINT and SIGTERM set flags that a run looks at between its steps.
-fn install_signal_handlers() {
-    // The engine's handlers are installed here.
+/// The format in a command line that could not be understood as a whole.
+fn wanted_format(arguments: &[OsString]) -> Format {
+    let words: Vec<&str> = arguments.iter().filter_map(|word| word.to_str()).collect();
+    let after_flag = words.windows(2).filter(|pair| pair[0] == "--format").map(|pair| pair[1]);
+    let name = words.iter().filter_map(|word| word.strip_prefix("--format=")).chain(after_flag).next_back();
+    match name {
+        Some("json") => Format::Json,
+        Some("jsonl") => Format::Jsonl,
+        _ => Format::Text,
+    }
 }

@@ -17,6 +17,7 @@ use crate::cli::{Command, RunsAction, SpecAction};
 use crate::exit::Outcome;
 use crate::failure::Failure;
 use crate::settings::Settings;
+use crate::signals;
 
 /// What every command gets.
 pub struct Context {
@@ -31,6 +32,9 @@ pub type Result = std::result::Result<Outcome, Failure>;
 
 /// Runs one command.
 pub fn run(context: &Context, command: Command) -> Result {
+    if matches!(command, Command::Prove(_) | Command::Iotest(_) | Command::Run(_) | Command::Clean(_)) {
+        signals::install(&context.printer)?;
+    }
     match command {
         Command::Prove(arguments) => prove::run(context, &arguments),
         Command::Iotest(arguments) => iotest::run(context, &arguments),

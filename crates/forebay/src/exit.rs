@@ -48,8 +48,8 @@ pub const fn of_outcome(outcome: Outcome) -> u8 {
     }
 }
 
-/// The exit code of a command that failed.
-pub const fn of_fault(kind: Kind) -> u8 {
+/// The exit code of a command that failed; `signal` is the one that was received, if any.
+pub fn of_fault(kind: Kind, signal: Option<Signal>) -> u8 {
     match kind {
         Kind::Usage | Kind::Spec => 2,
         Kind::NotFound
@@ -60,7 +60,7 @@ pub const fn of_fault(kind: Kind) -> u8 {
         | Kind::Corrupt
         | Kind::Unsupported
         | Kind::Bug => 1,
-        Kind::Interrupted => 130,
+        Kind::Interrupted => of_outcome(Outcome::Stopped(signal.unwrap_or(Signal::Interrupt))),
     }
 }
 
@@ -98,11 +98,17 @@ mod tests {
     #[test]
     fn every_end_has_its_documented_code() {
         for (kind, expected) in ALL_KINDS {
-            assert_eq!(of_fault(kind), expected, "{kind:?}");
+            assert_eq!(of_fault(kind, None), expected, "{kind:?}");
         }
         for (outcome, expected) in ALL_OUTCOMES {
             assert_eq!(of_outcome(outcome), expected, "{outcome:?}");
         }
+    }
+
+    #[test]
+    fn the_signal_that_came_decides_the_code() {
+        assert_eq!(of_fault(Kind::Interrupted, Some(Signal::Terminate)), 143);
+        assert_eq!(of_fault(Kind::Io, Some(Signal::Terminate)), 1);
     }
 
     #[test]

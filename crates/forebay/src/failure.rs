@@ -2,18 +2,21 @@
 
 mod snippet;
 
+use clap::builder::StyledStr;
 use console::{Envelope, Printer, paint};
 use fault::{Fault, Kind};
 use serde_json::json;
 use spec::LoadError;
 
-use crate::exit;
+use crate::{exit, signals};
 
 /// What a command returns when it fails.
 #[derive(Debug)]
 pub enum Failure {
     /// Any failure.
     Fault(Fault),
+    /// A command line that clap does not understand, in its words.
+    CommandLine(StyledStr),
     /// A spec with problems, each with its place in the file.
     Spec(Box<LoadError>),
 }
@@ -33,12 +36,13 @@ impl From<LoadError> for Failure {
 impl Failure {
     /// Its exit code.
     pub fn exit_code(&self) -> u8 {
-        exit::of_fault(self.kind())
+        exit::of_fault(self.kind(), signals::received())
     }
 
     fn kind(&self) -> Kind {
         match self {
             Self::Fault(fault) => fault.kind(),
+            Self::CommandLine(_) => Kind::Usage,
             Self::Spec(_) => Kind::Spec,
         }
     }
@@ -46,49 +50,58 @@ impl Failure {
     /// Tells it on standard error, in the printer's format.
     pub fn tell(&self, printer: &Printer) {
         if printer.format().is_json() {
-            return self.tell_json(printer);
+            return printer.complain(self.envelope());
         }
         match self {
             Self::Fault(fault) => printer.fault(fault),
+            Self::CommandLine(words) => printer.complain(house_words(&words.ansi().to_string())),
             Self::Spec(error) => tell_spec(error, printer),
         }
     }
 
-    fn tell_json(&self, printer: &Printer) {
+    fn envelope(&self) -> String {
+        let (message, hint) = match self {
+            Self::Fault(fault) => (fault.message().to_owned(), fault.hint_text().map(str::to_owned)),
+            Self::CommandLine(words) => command_line(&house_words(&words.to_string())),
+            Self::Spec(error) => (error.to_string(), None),
+        };
         let data = json!({
             "kind": kind_name(self.kind()),
             "exit_code": self.exit_code(),
-            "message": self.message(),
-            "hint": match self { Self::Fault(fault) => fault.hint_text(), Self::Spec(_) => None },
-            "problems": match self { Self::Fault(_) => Vec::new(), Self::Spec(error) => problems(error) },
+            "message": message,
+            "hint": hint,
+            "problems": match self { Self::Spec(error) => problems(error), _ => Vec::new() },
         });
         // A value of strings and numbers is always JSON.
-        printer.complain(Envelope::new("error", data).line().unwrap_or_default());
-    }
-
-    fn message(&self) -> String {
-        match self {
-            Self::Fault(fault) => fault.message().to_owned(),
-            Self::Spec(error) => summary(error),
-        }
+        Envelope::new("error", data).line().unwrap_or_default()
     }
 }
 
+/// clap's tips are our hints.
+fn house_words(text: &str) -> String {
+    text.replace("tip:", "hint:").trim_end().to_owned()
+}
+
+/// Message and hint of what clap says.
+fn command_line(text: &str) -> (String, Option<String>) {
+    let paragraphs = || text.split("\n\n").map(str::trim);
+    let message = paragraphs().next().unwrap_or_default();
+    let hint = paragraphs().find_map(|paragraph| paragraph.strip_prefix("hint: "));
+    (message.trim_start_matches("error: ").to_owned(), hint.map(str::to_owned))
+}
+
 fn tell_spec(error: &LoadError, printer: &Printer) {
-    for problem in &error.problems {
+    for (number, problem) in error.problems.iter().enumerate() {
+        if number > 0 {
+            printer.complain("");
+        }
         printer.complain(snippet::render(error, problem));
         if let Some(hint) = &problem.hint {
             printer.hint(hint);
         }
-        printer.complain("");
     }
-    printer.complain(format!("{}: {}", paint::bad("error"), summary(error)));
-}
-
-fn summary(error: &LoadError) -> String {
-    match error.problems.len() {
-        1 => format!("spec `{}` has a problem", error.path.display()),
-        count => format!("spec `{}` has {count} problems", error.path.display()),
+    if error.problems.len() > 1 {
+        printer.complain(format!("\n{}: {error}", paint::bad("error")));
     }
 }
 

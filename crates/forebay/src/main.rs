@@ -7,6 +7,7 @@ mod exit;
 mod failure;
 mod logs;
 mod settings;
+mod signals;
 
 use std::process::ExitCode;
 

@@ -3,6 +3,8 @@ mod list;
 mod pending;
 mod report;
 
+use fault::Fault;
+
 use super::{Context, Result};
 use crate::cli::{Compare, Remove, Show};
 use crate::exit::Outcome;
@@ -25,27 +27,32 @@ pub fn compare(context: &Context, arguments: &Compare) -> Result {
     Err(fault::Fault::new(fault::Kind::Unsupported, "comparing is not built yet").into())
 }
 
-/// Removes the named runs; goes on after one that can't be removed, and says so.
+/// Removes the named runs. One that can't be removed does not keep the others; each is told.
 pub fn remove(context: &Context, arguments: &Remove) -> Result {
     let store = context.settings.store()?;
-    let (mut removed, mut failed) = (Vec::new(), Vec::new());
+    let mut removed = Vec::new();
+    let mut failure: Option<Fault> = None;
     for id in &arguments.runs {
         match store.remove(id) {
             Ok(()) => removed.push(id),
-            Err(fault) => failed.push(fault),
+            Err(fault) => {
+                if let Some(earlier) = failure.replace(fault) {
+                    context.printer.fault(&earlier);
+                }
+            }
         }
     }
-    let gone = removed.len();
-    if gone == 0 && failed.len() == 1 {
-        return Err(failed.remove(0).into());
-    }
-    failed.iter().for_each(|fault| context.printer.fault(fault));
-    context.printer.items("runs_removed", &removed, || {
-        removed.iter().map(|id| format!("removed {id}\n")).collect()
-    })?;
-    match (gone, failed.first()) {
-        (_, None) => Ok(Outcome::Done),
-        (0, Some(_)) => Err(failed.remove(0).into()),
-        (_, Some(_)) => Ok(Outcome::Partial),
+    let lines = || removed.iter().map(|id| format!("removed {id}\n")).collect();
+    match (failure, removed.is_empty()) {
+        (Some(last), true) => Err(last.into()),
+        (Some(last), false) => {
+            context.printer.fault(&last);
+            context.printer.items("runs_removed", &removed, lines)?;
+            Ok(Outcome::Partial)
+        }
+        (None, _) => {
+            context.printer.items("runs_removed", &removed, lines)?;
+            Ok(Outcome::Done)
+        }
     }
 }

@@ -12,7 +12,7 @@ pub fn export(context: &Context, arguments: &Export) -> Result {
     let record = context.settings.store()?.load(&arguments.run)?;
     let text = shaped(&record, arguments.shape)?;
     match &arguments.output {
-        Some(path) => files::write(context, "export", path, &text)?,
+        Some(path) => files::write(context, "export_written", path, &text)?,
         None => context.printer.data(text)?,
     }
     Ok(Outcome::Done)
