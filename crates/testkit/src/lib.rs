@@ -1,1 +1,4 @@
-//! placeholder
+//! What several rooms' tests need. Dev-only: nothing that ships depends on it.
+
+pub mod redact;
+pub mod samples;

@@ -1,0 +1,22 @@
+//! Charts as SVG text that follows the page's colours. Drawn by plotters; see [`theme`] for how colours get out of it.
+
+mod bars;
+mod legend;
+mod percentiles;
+mod plot;
+mod ranks;
+mod scale;
+mod series;
+mod theme;
+mod timeline;
+
+pub use bars::{Bar, bars};
+pub use legend::{Entry, legend};
+pub use percentiles::percentiles;
+pub use ranks::ranks;
+pub use series::{latency_over_time, rate_over_time};
+pub use theme::{Ink, Look};
+pub use timeline::timeline;
+
+/// More ranks than this are shown as a curve instead of bars.
+pub const MOST_BARS: usize = 64;

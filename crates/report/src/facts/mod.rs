@@ -1,0 +1,12 @@
+//! What a record says, as sentences and tables: the part that the HTML and the Markdown report share.
+
+pub mod checks;
+pub mod ends;
+pub mod environment;
+pub mod glossary;
+pub mod latency;
+pub mod limits;
+pub mod phases;
+pub mod ranks;
+pub mod series;
+pub mod verdict;

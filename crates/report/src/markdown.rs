@@ -1,0 +1,120 @@
+//! The report as Markdown: the same facts in the same order, without charts.
+
+use record::RunRecord;
+
+use crate::facts::phases::{self, Phase};
+use crate::facts::verdict::{self, Answer};
+use crate::facts::{checks, ends, environment, glossary, latency, limits, ranks, series};
+use crate::table::{Table, escape};
+use crate::text::{self, line};
+
+/// Ranks listed one by one; more are named by the slowest.
+const MOST_RANKS: usize = 16;
+
+/// The whole document.
+pub fn document(record: &RunRecord) -> String {
+    let mut out = String::new();
+    line(&mut out, format!("# Forebay: {}\n", escape(record.label.as_deref().unwrap_or(&record.id))));
+    verdict_part(&mut out, record);
+    let phases = Phase::all(record);
+    if !phases.is_empty() {
+        over_time(&mut out, &phases);
+        heading(&mut out, "Latency percentiles");
+        line(&mut out, format!("{}\n", latency::basis(record)));
+        add(&mut out, &latency::table(&phases));
+        rank_part(&mut out, &phases);
+        heading(&mut out, "When it was done");
+        add(&mut out, &ends::tails(record));
+        add(&mut out, &ends::of_writes(record));
+    }
+    belief(&mut out, record);
+    heading(&mut out, "Environment");
+    environment::tables(record).iter().for_each(|table| add(&mut out, table));
+    repeat(&mut out, record);
+    heading(&mut out, "Words");
+    for (word, meaning) in glossary::WORDS {
+        line(&mut out, format!("- **{word}**: {}", escape(meaning)));
+    }
+    out
+}
+
+fn heading(out: &mut String, title: &str) {
+    line(out, format!("## {title}\n"));
+}
+
+fn add(out: &mut String, table: &Table) {
+    out.push_str(&table.markdown());
+}
+
+fn verdict_part(out: &mut String, record: &RunRecord) {
+    heading(out, "Does this storage feed the grid?");
+    if let Some((title, message, hint)) = verdict::early_end(record) {
+        let hint = hint.map_or_else(String::new, |hint| format!(" Hint: {}", escape(hint)));
+        line(out, format!("> **! {title}**: {}{hint}\n", escape(&message)));
+    }
+    let answer = Answer::of(record);
+    line(out, format!("**{} {}**: {}\n", answer.sign(), answer.word(), escape(&verdict::sentence(record))));
+    line(
+        out,
+        format!(
+            "Measurement: **{}**. {}\n",
+            record.validity().words(),
+            checks::sentence(&checks::groups(record))
+        ),
+    );
+    add(out, &verdict::table(record));
+    add(out, &environment::tests(record));
+    add(out, &phases::table(record));
+    add(out, &phases::errors(record));
+}
+
+fn over_time(out: &mut String, phases: &[Phase<'_>]) {
+    heading(out, "Throughput and latency over time");
+    for phase in phases {
+        add(out, &series::table(phase));
+        add(out, &series::latency_table(phase));
+    }
+}
+
+fn rank_part(out: &mut String, phases: &[Phase<'_>]) {
+    heading(out, "Spread over the ranks");
+    for phase in phases {
+        let spreads = ranks::spreads(phase);
+        line(out, format!("{}: {}\n", escape(&phase.title()), escape(&ranks::sentence(phase, &spreads))));
+        add(out, &ranks::table(phase, &spreads, MOST_RANKS));
+    }
+}
+
+fn belief(out: &mut String, record: &RunRecord) {
+    heading(out, "Can it be believed?");
+    let groups = checks::groups(record);
+    line(out, format!("{}\n", checks::sentence(&groups)));
+    groups.iter().for_each(|group| add(out, &group.table));
+    heading(out, "What limited it");
+    let table = limits::table(record);
+    if table.is_empty() {
+        line(out, "This host saw nothing that limited the run.\n");
+    }
+    add(out, &table);
+    add(out, &limits::traffic(record));
+    add(out, &limits::cpu(record));
+}
+
+fn repeat(out: &mut String, record: &RunRecord) {
+    heading(out, "Repeat it");
+    add(out, &environment::run(record));
+    if !record.command.is_empty() {
+        fenced(out, "sh", &text::shell(&record.command));
+    }
+    if let Some(spec) = &record.spec {
+        line(out, format!("Spec {}:\n", escape(&spec.path.display().to_string())));
+        fenced(out, "toml", &spec.text);
+    }
+}
+
+/// A code block whose fence is longer than any run of backticks in it.
+fn fenced(out: &mut String, language: &str, content: &str) {
+    let longest = content.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    line(out, format!("{fence}{language}\n{}\n{fence}\n", content.trim_end()));
+}
