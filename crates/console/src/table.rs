@@ -81,6 +81,7 @@ impl Table {
             .set_content_arrangement(ContentArrangement::Dynamic)
             .enforce_styling()
             .set_header(columns.map(|(name, align)| Cell::new(name).strong().render(align)));
+        grid.style_text_only();
         let mut table = Self { columns: columns.iter().map(|(_, align)| *align).collect(), grid };
         table.keep_numbers_whole();
         table

@@ -9,7 +9,7 @@ use crate::{Align, Cell, Table};
 pub fn table(test: &TestRecord) -> Table {
     let mut table = Table::new([
         ("phase", Align::Left),
-        ("runs", Align::Right),
+        ("repetitions", Align::Right),
         ("median", Align::Right),
         ("min", Align::Right),
         ("max", Align::Right),

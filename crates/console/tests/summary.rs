@@ -1,0 +1,36 @@
+//! What a person sees of a finished run.
+
+use anstream::adapter::strip_str;
+use record::{RunError, RunState};
+use testkit::samples::Sample;
+
+fn summary(sample: &Sample) -> String {
+    strip_str(&console::summary(&sample.build())).to_string()
+}
+
+#[test]
+fn a_run_that_meets_its_requirements() {
+    insta::assert_snapshot!(summary(&Sample::default()));
+}
+
+#[test]
+fn a_run_that_is_too_slow_and_not_valid() {
+    let sample = Sample { write_mb: 90.0, with_failed_check: true, on_lustre: true, ..Sample::default() };
+    insta::assert_snapshot!(summary(&sample));
+}
+
+#[test]
+fn a_run_that_ended_early_says_why_and_what_to_do() {
+    let error = RunError { message: "no space left on device".into(), hint: Some("use a smaller size".into()) };
+    let sample = Sample { state: RunState::Failed, error: Some(error), required_mb: None, ..Sample::default() };
+    let text = summary(&sample);
+    assert!(text.contains("ended early: no space left on device\nhint: use a smaller size"), "{text}");
+    assert!(text.ends_with("numbers: not valid"), "{text}");
+}
+
+#[test]
+fn metadata_phases_have_no_bandwidth() {
+    let text = summary(&Sample { with_metadata_phase: true, ..Sample::default() });
+    let stat = text.lines().find(|line| line.starts_with("stat ")).unwrap();
+    assert!(stat.contains(" - ") && stat.contains("op/s") && !stat.contains("B/s"), "{stat}");
+}
