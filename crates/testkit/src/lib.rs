@@ -2,3 +2,4 @@
 
 pub mod redact;
 pub mod samples;
+pub mod skip;
