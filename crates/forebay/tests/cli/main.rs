@@ -1,0 +1,9 @@
+//! The command line as users see it: exit code, standard output and standard error of the real program.
+
+mod errors;
+mod help;
+mod init;
+mod output;
+mod runs;
+mod shell_files;
+mod transcript;
