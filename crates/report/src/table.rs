@@ -107,7 +107,7 @@ impl Table {
         html! {
             div.scroll tabindex="0" role="region" aria-label=(self.caption) {
                 table {
-                    caption { (self.caption) }
+                    caption { span { (self.caption) } }
                     thead { tr {
                         @for column in &self.columns {
                             th scope="col" class=[column.numeric.then_some("number")] { (column.title) }

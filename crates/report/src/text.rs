@@ -110,7 +110,11 @@ pub fn sparkline(values: &[f64]) -> String {
     let most = values.iter().copied().fold(0.0, f64::max);
     values
         .iter()
-        .map(|value| if most > 0.0 { BLOCKS[((value / most * 7.0).round() as usize).min(7)] } else { BLOCKS[0] })
+        .map(
+            |value| {
+                if most > 0.0 { BLOCKS[((value / most * 7.0).round() as usize).min(7)] } else { BLOCKS[0] }
+            },
+        )
         .collect()
 }
 

@@ -98,7 +98,9 @@ impl Sample {
             state: self.state,
             error: self.error.clone(),
             program: "forebay 0.1.0".to_owned(),
-            command: ["forebay", "prove", "grid.toml", "--target", "/srv/sas work"].map(str::to_owned).to_vec(),
+            command: ["forebay", "prove", "grid.toml", "--target", "/srv/sas work"]
+                .map(str::to_owned)
+                .to_vec(),
             process_id: 4711,
             boot_id: "5d3a2f8e-8c0b-4c55-9a53-0f4f3f7a1f10".to_owned(),
             started_at: "2026-11-21T21:42:26Z".to_owned(),

@@ -4,7 +4,7 @@ use maud::Markup;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::plot::{self, Chart, Drawn, Frame, px};
+use super::plot::{self, Chart, Drawn, Frame, Grid, px};
 use super::scale::Axis;
 use super::theme::{Ink, Look};
 use crate::text;
@@ -25,26 +25,27 @@ pub struct Bar {
 }
 
 /// Horizontal bars with whiskers from the lowest to the highest, and the line of what is required.
-pub fn bars(bars: &[Bar], alternative: String) -> fault::Result<Markup> {
+pub fn bars(bars: &[Bar], unit: &str, alternative: String) -> fault::Result<Markup> {
     let reach = |bar: &Bar| bar.measured.map_or(0.0, |(_, _, max)| max).max(bar.required.unwrap_or(0.0));
     let most = bars.iter().map(reach).filter(|value| value.is_finite()).fold(0.0, f64::max);
     let rows = bars.len() as f64;
     let frame = Frame {
-        width: 720,
+        width: 560,
         height: 60 + ROW * bars.len() as i32,
-        left: 150,
+        left: 124,
         top: 10,
-        x: Axis::linear(most * 1.25, false, "MB/s per pCore"),
+        x: Axis::linear(most * 1.3, false, unit),
         y: Axis {
             min: 0.0,
             max: rows.max(1.0),
             ticks: bars
                 .iter()
                 .enumerate()
-                .map(|(index, bar)| (rows - index as f64 - 0.6, text::shorten(&bar.name, 20)))
+                .map(|(index, bar)| (rows - index as f64 - 0.6, text::shorten(&bar.name, 16)))
                 .collect(),
             title: String::new(),
         },
+        grid: Grid::Across,
         alternative,
     };
     plot::draw(&frame, |chart| {
@@ -75,11 +76,12 @@ fn draw(chart: &mut Chart<'_, '_>, bar: &Bar, top: f64) -> Drawn {
         figure = format!("{median:.1} MB/s");
     }
     if let Some(required) = bar.required {
-        let line = plot::stroke(Look { ink: Ink::Required, dash: 1 }, 10);
         let path = vec![(required, top - 0.28), (required, top - 0.92)];
-        chart.draw_series(std::iter::once(PathElement::new(path, line)))?;
+        plot::line(chart, &path, Look::solid(Ink::Halo), 26)?;
+        plot::line(chart, &path, Look { ink: Ink::Required, dash: 1 }, 11)?;
         let centre = Pos::new(HPos::Center, VPos::Center);
-        let caption = words(format!("required {required:.1} MB/s"), Ink::Required, (required, top - 0.15), centre, 0);
+        let caption =
+            words(format!("required {required:.1} MB/s"), Ink::Required, (required, top - 0.15), centre, 0);
         chart.draw_series(std::iter::once(caption))?;
         // The figure stands behind the line if it would otherwise cross it.
         if end < required && bar.measured.is_some() {

@@ -3,7 +3,7 @@
 use maud::Markup;
 use record::{Latency, OperationKind};
 
-use super::plot::{self, Frame};
+use super::plot::{self, Frame, Grid};
 use super::scale::Axis;
 use super::theme::Look;
 
@@ -20,6 +20,7 @@ pub fn percentiles(kinds: &[(OperationKind, Latency)], alternative: String) -> f
         top: 28,
         x: Axis::percentile(nines as u32, "percentile of operations"),
         y: Axis::latency(10f64.powf(lowest), 10f64.powf(highest), "latency"),
+        grid: Grid::Up,
         alternative,
     };
     plot::draw(&frame, |chart| {

@@ -9,6 +9,8 @@ use super::theme::{Ink, Look, dress};
 
 /// SVG units per drawn pixel: plotters rounds to whole units, which would make steps in gentle curves.
 const FINE: i32 = 4;
+/// Pixels right of the plot: half of the last tick's label.
+pub const MARGIN_RIGHT: i32 = 32;
 /// Font size in pixels.
 const FONT: i32 = 13;
 
@@ -17,6 +19,15 @@ type Coordinates = Cartesian2d<Axis, Axis>;
 pub type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Coordinates>;
 /// What plotters answers.
 pub type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
+
+/// Which axis's ticks have lines across the chart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Grid {
+    /// Those of the x axis.
+    Across,
+    /// Those of the y axis.
+    Up,
+}
 
 /// Size and axes.
 pub struct Frame {
@@ -32,6 +43,8 @@ pub struct Frame {
     pub x: Axis,
     /// Up.
     pub y: Axis,
+    /// Lines across.
+    pub grid: Grid,
     /// What the chart shows, for those who cannot see it.
     pub alternative: String,
 }
@@ -72,10 +85,10 @@ pub fn draw(frame: &Frame, marks: impl FnOnce(&mut Chart<'_, '_>) -> Drawn) -> f
 fn render(svg: &mut String, frame: &Frame, marks: impl FnOnce(&mut Chart<'_, '_>) -> Drawn) -> Drawn {
     let size = (px(frame.width) as u32, px(frame.height) as u32);
     let root = SVGBackend::with_string(svg, size).into_drawing_area();
-    let bottom = if frame.x.title.is_empty() { 26 } else { 46 };
+    let bottom = if frame.x.title.is_empty() { 26 } else { 43 };
     let mut chart = ChartBuilder::on(&root)
         .margin_top(px(frame.top))
-        .margin_right(px(18))
+        .margin_right(px(MARGIN_RIGHT))
         .set_label_area_size(LabelAreaPosition::Left, px(frame.left))
         .set_label_area_size(LabelAreaPosition::Bottom, px(bottom))
         .build_cartesian_2d(frame.x.clone(), frame.y.clone())?;
@@ -89,10 +102,12 @@ fn render(svg: &mut String, frame: &Frame, marks: impl FnOnce(&mut Chart<'_, '_>
 fn mesh(chart: &mut Chart<'_, '_>, frame: &Frame) -> Drawn {
     let grid = stroke(Look::solid(Ink::Grid), FINE as u32);
     let axis = stroke(Look::solid(Ink::Muted), FINE as u32);
-    chart
-        .configure_mesh()
-        .disable_x_mesh()
-        .bold_line_style(grid)
+    let mut mesh = chart.configure_mesh();
+    match frame.grid {
+        Grid::Across => mesh.disable_y_mesh(),
+        Grid::Up => mesh.disable_x_mesh(),
+    };
+    mesh.bold_line_style(grid)
         .light_line_style(TRANSPARENT)
         .axis_style(axis)
         .set_all_tick_mark_size(px(4))

@@ -4,7 +4,7 @@ use maud::Markup;
 use plotters::prelude::*;
 
 use super::MOST_BARS;
-use super::plot::{self, Chart, Drawn, Frame, px};
+use super::plot::{self, Chart, Drawn, Frame, Grid, px};
 use super::scale::Axis;
 use super::theme::{Ink, Look};
 use crate::facts::phases::Rate;
@@ -26,6 +26,7 @@ pub fn ranks(spreads: &[RankSpread], rate: Rate, alternative: String) -> fault::
             by_rank(spreads)
         },
         y: Axis::linear(most, true, rate.unit()),
+        grid: Grid::Up,
         alternative,
     };
     plot::draw(&frame, |chart| if curve { sorted(chart, spreads) } else { columns(chart, spreads) })
@@ -55,7 +56,8 @@ fn columns(chart: &mut Chart<'_, '_>, spreads: &[RankSpread]) -> Drawn {
         chart.draw_series(std::iter::once(PathElement::new(path, whisker)))?;
         if is_slowest {
             let style = Look::solid(Ink::Text).stand_in().filled();
-            let sign = EmptyElement::at((middle, spread.max)) + TriangleMarker::new((0, -px(9)), -px(5), style);
+            let sign =
+                EmptyElement::at((middle, spread.max)) + TriangleMarker::new((0, -px(9)), -px(5), style);
             chart.draw_series(std::iter::once(sign))?;
         }
     }

@@ -20,10 +20,10 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// From zero to at least `most`, with 4 to 8 round ticks; the range ends at a tick if `closed`.
+    /// From zero to at least `most`, with about 6 round ticks; the range ends at a tick if `closed`.
     pub fn linear(most: f64, closed: bool, title: impl Into<String>) -> Self {
         let most = if most.is_finite() && most > 0.0 { most } else { 1.0 };
-        let step = round_step(most / 5.0);
+        let step = round_step(most / 6.0);
         let steps = (most / step).ceil().max(1.0);
         let max = if closed { steps * step } else { most };
         let digits = (-step.log10().floor()).max(0.0) as usize;
@@ -52,7 +52,14 @@ impl Axis {
 
     /// Percentiles as HdrHistogram plots them: equal steps from 90 to 99 to 99.9. Positions are -log10(1 - share).
     pub fn percentile(nines: u32, title: impl Into<String>) -> Self {
-        let all = [(0.0, "0 %"), (50.0, "50 %"), (90.0, "90 %"), (99.0, "99 %"), (99.9, "99.9 %"), (99.99, "99.99 %"), (99.999, "99.999 %")];
+        let all = [
+            (50.0, "50 %"),
+            (90.0, "90 %"),
+            (99.0, "99 %"),
+            (99.9, "99.9 %"),
+            (99.99, "99.99 %"),
+            (99.999, "99.999 %"),
+        ];
         let max = f64::from(nines);
         let ticks = all
             .into_iter()
@@ -74,7 +81,7 @@ impl Ranged for Axis {
     type ValueType = f64;
 
     fn map(&self, value: &f64, limit: (i32, i32)) -> i32 {
-        let share = (value - self.min) / (self.max - self.min);
+        let share = ((value - self.min) / (self.max - self.min)).clamp(-1.0, 2.0);
         limit.0 + (f64::from(limit.1 - limit.0) * share).round() as i32
     }
 
@@ -120,8 +127,11 @@ mod tests {
     fn ticks_are_round() {
         assert_eq!(labels(&Axis::linear(173.0, true, "")), ["0", "50", "100", "150", "200"]);
         assert_eq!(labels(&Axis::linear(0.0, true, "")), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
-        assert_eq!(labels(&Axis::latency(2e5, 3e6, "")), ["100 µs", "200 µs", "500 µs", "1 ms", "2 ms", "5 ms", "10 ms"]);
-        assert_eq!(labels(&Axis::percentile(3, "")), ["0 %", "50 %", "90 %", "99 %", "99.9 %"]);
+        assert_eq!(
+            labels(&Axis::latency(2e5, 3e6, "")),
+            ["100 µs", "200 µs", "500 µs", "1 ms", "2 ms", "5 ms", "10 ms"]
+        );
+        assert_eq!(labels(&Axis::percentile(3, "")), ["50 %", "90 %", "99 %", "99.9 %"]);
     }
 
     proptest::proptest! {

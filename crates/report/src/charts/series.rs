@@ -2,7 +2,7 @@
 
 use maud::Markup;
 
-use super::plot::{self, Frame};
+use super::plot::{self, Frame, Grid};
 use super::scale::Axis;
 use super::theme::{Ink, Look};
 use crate::facts::phases::Phase;
@@ -16,7 +16,7 @@ const ALL_POINTS: usize = 4800;
 fn frame(phase: &Phase<'_>, y: Axis, alternative: String) -> Frame {
     let ends = phase.results.iter().map(|(_, result)| result.last_done.elapsed_ns as f64 / 1e9);
     let x = Axis::linear(ends.fold(0.0, f64::max), false, "seconds since the phase began");
-    Frame { width: 540, height: 270, left: 62, top: 28, x, y, alternative }
+    Frame { width: 540, height: 270, left: 62, top: 28, x, y, grid: Grid::Up, alternative }
 }
 
 fn limit(lines: usize) -> usize {
@@ -52,7 +52,8 @@ pub fn latency_over_time(phase: &Phase<'_>, alternative: String) -> fault::Resul
         .enumerate()
         .flat_map(|(index, (_, result))| {
             [50.0, 99.0].into_iter().enumerate().map(move |(percentile, percent)| {
-                let points = series::thin(&series::latencies(result, percent), limit(phase.results.len() * 2));
+                let points =
+                    series::thin(&series::latencies(result, percent), limit(phase.results.len() * 2));
                 let points = points.into_iter().map(|(at, ns)| (at, ns.log10())).collect();
                 (latency_look(percentile, index), points)
             })
@@ -66,7 +67,8 @@ pub fn latency_over_time(phase: &Phase<'_>, alternative: String) -> fault::Resul
     let y = Axis::latency(10f64.powf(lowest), 10f64.powf(highest), "latency");
     let frame = frame(phase, y, alternative);
     plot::draw(&frame, |chart| {
-        for (index, (look, points)) in lines.iter().enumerate().filter(|(_, (_, points))| !points.is_empty()) {
+        for (index, (look, points)) in lines.iter().enumerate().filter(|(_, (_, points))| !points.is_empty())
+        {
             plot::line(chart, points, *look, 7)?;
             plot::markers(chart, points, *look, index)?;
         }

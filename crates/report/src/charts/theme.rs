@@ -18,6 +18,8 @@ pub enum Ink {
     Required,
     /// Bars' whiskers.
     Whisker,
+    /// The ground, around lines that cross filled areas.
+    Halo,
     /// The n-th series.
     Series(usize),
 }
@@ -64,6 +66,7 @@ impl Ink {
             Self::Band => 0x83,
             Self::Required => 0x84,
             Self::Whisker => 0x85,
+            Self::Halo => 0x86,
             Self::Series(index) => (index % COLOURS) as u8,
         }
     }
@@ -82,6 +85,7 @@ fn class_of(code: u8) -> String {
         0x83 => "band".to_owned(),
         0x84 => "required".to_owned(),
         0x85 => "whisker".to_owned(),
+        0x86 => "halo".to_owned(),
         index => format!("c{index}"),
     }
 }
@@ -93,7 +97,8 @@ pub fn dress(svg: &str) -> String {
     while let Some(at) = rest.find("=\"#F7") {
         let (before, after) = rest.split_at(at);
         let value = after.get(3..9).and_then(|hex| u32::from_str_radix(hex, 16).ok());
-        let Some((name, value)) = ["fill", "stroke"].into_iter().find(|name| before.ends_with(name)).zip(value)
+        let Some((name, value)) =
+            ["fill", "stroke"].into_iter().find(|name| before.ends_with(name)).zip(value)
         else {
             dressed.push_str(before);
             dressed.push_str(&after[..2]);
@@ -119,7 +124,8 @@ mod tests {
 
     #[test]
     fn stand_ins_become_classes() {
-        let svg = r##"<line stroke="#F70201" x="1"/><rect fill="#F78300" opacity="1"/><text>=&quot;#F7</text>"##;
+        let svg =
+            r##"<line stroke="#F70201" x="1"/><rect fill="#F78300" opacity="1"/><text>=&quot;#F7</text>"##;
         assert_eq!(
             dress(svg),
             r#"<line class="stroke-c2 d1" x="1"/><rect class="fill-band"/><text>=&quot;#F7</text>"#

@@ -5,13 +5,14 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use record::TestRecord;
 
-use super::plot::{self, Chart, Drawn, Frame};
+use super::plot::{self, Chart, Drawn, Frame, Grid};
 use super::scale::Axis;
 use super::theme::{Ink, Look};
 use crate::facts::phases::Rate;
 use crate::facts::series;
 
 const WIDTH: i32 = 1080;
+const LEFT: i32 = 58;
 const POINTS: usize = 600;
 
 struct Stretch<'a> {
@@ -32,13 +33,14 @@ pub fn timeline(test: &TestRecord, rate: Rate, alternative: String) -> fault::Re
     let frame = Frame {
         width: WIDTH,
         height: 250,
-        left: 58,
+        left: LEFT,
         top: 28,
         x: Axis::linear(end - begin, false, "seconds since the test began"),
         y: Axis::linear(most * 1.22, true, rate.unit()),
+        grid: Grid::Up,
         alternative,
     };
-    let pixels = f64::from(WIDTH - 58 - 18) / frame.x.max;
+    let pixels = f64::from(WIDTH - LEFT - plot::MARGIN_RIGHT) / frame.x.max;
     let top = frame.y.max;
     plot::draw(&frame, |chart| {
         for (index, stretch) in stretches.iter().enumerate() {

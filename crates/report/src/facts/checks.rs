@@ -67,7 +67,11 @@ fn table(outcome: Outcome, findings: &[&Finding<'_>]) -> Table {
         let mut row = vec![
             Cell::from(finding.check.rule.as_str()),
             Cell::from(word).tone(tone),
-            if finding.repetitions.is_empty() { place } else { place.note(text::repetitions(&finding.repetitions)) },
+            if finding.repetitions.is_empty() {
+                place
+            } else {
+                place.note(text::repetitions(&finding.repetitions))
+            },
             finding.check.evidence.as_str().into(),
         ];
         if with_advice {
@@ -82,12 +86,12 @@ fn findings(record: &RunRecord) -> Vec<Finding<'_>> {
     let mut findings: Vec<Finding> = Vec::new();
     for test in &record.tests {
         for check in &test.checks {
-            let place = format!("{}: all repetitions", test.name);
+            let place = format!("{} · all repetitions", test.name);
             findings.push(Finding { place, repetitions: Vec::new(), check });
         }
         for repetition in &test.repetitions {
             for phase in &repetition.phases {
-                let place = format!("{}: {}", test.name, phase.name);
+                let place = format!("{} · {}", test.name, phase.name);
                 for check in &phase.checks {
                     join(&mut findings, &place, repetition.number, check);
                 }

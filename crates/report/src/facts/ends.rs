@@ -13,7 +13,15 @@ use crate::text;
 pub fn of_writes(record: &RunRecord) -> Table {
     let mut table = Table::new("The three ends of a write: all bytes over the time until that end")
         .words(["Test and phase"])
-        .figures(["Repetition", "Last write", "Rate then", "After fsync", "Rate then", "After close", "Rate then"]);
+        .figures([
+            "Repetition",
+            "Last write",
+            "Rate then",
+            "After fsync",
+            "Rate then",
+            "After close",
+            "Rate then",
+        ]);
     for phase in Phase::all(record) {
         for (number, result) in phase.results.iter().filter(|(_, result)| writes(result)) {
             let mut row: Vec<Cell> = vec![phase.title().into(), number.to_string().into()];
@@ -28,7 +36,9 @@ pub fn of_writes(record: &RunRecord) -> Table {
 }
 
 fn writes(result: &PhaseResult) -> bool {
-    result.main.contains(&OperationKind::Write) && result.last_done.bytes.get() > 0 && !result.ranks.is_empty()
+    result.main.contains(&OperationKind::Write)
+        && result.last_done.bytes.get() > 0
+        && !result.ranks.is_empty()
 }
 
 fn rate_at(result: &PhaseResult, end: Duration) -> String {
@@ -37,10 +47,19 @@ fn rate_at(result: &PhaseResult, end: Duration) -> String {
 
 /// First done and last done of every phase, and the tail between them.
 pub fn tails(record: &RunRecord) -> Table {
-    let mut table = Table::new("First done and last done: when the first and the last rank had done their share")
-        .words(["Test and phase"])
-        .figures(["Repetition", "First done", "Rate then", "Last done", "Rate then", "Tail", "Tail share"])
-        .words(["Stopped by", "Wear-out"]);
+    let mut table =
+        Table::new("First done and last done: when the first and the last rank had done their share")
+            .words(["Test and phase"])
+            .figures([
+                "Repetition",
+                "First done",
+                "Rate then",
+                "Last done",
+                "Rate then",
+                "Tail",
+                "Tail share",
+            ])
+            .words(["Stopped by", "Wear-out"]);
     for phase in Phase::all(record) {
         for (number, result) in &phase.results {
             table.row(tail(&phase, *number, result));

@@ -140,7 +140,10 @@ fn engines(record: &RunRecord) -> Table {
             or_dash(&engine.name).into(),
             if engine.direct { "yes" } else { "no" }.into(),
             engine.queue_depth.to_string().into(),
-            result.transfer_bytes.map_or_else(|| text::NONE.to_owned(), |size: Bytes| size.to_string()).into(),
+            result
+                .transfer_bytes
+                .map_or_else(|| text::NONE.to_owned(), |size: Bytes| size.to_string())
+                .into(),
             or_dash(&engine.reason).into(),
         ]);
     }

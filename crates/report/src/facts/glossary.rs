@@ -22,5 +22,8 @@ pub const WORDS: [(&str, &str); 15] = [
     ),
     ("Belief", "What the checks say together: valid, valid with notes, or not valid."),
     ("Page cache", "Memory the kernel keeps file data in. Reads from it do not measure the storage."),
-    ("MB and MiB", "1 MB is 1 000 000 bytes, 1 MiB is 1 048 576. What the SAS test prints as megabytes are MiB."),
+    (
+        "MB and MiB",
+        "1 MB is 1 000 000 bytes, 1 MiB is 1 048 576. What the SAS test prints as megabytes are MiB.",
+    ),
 ];

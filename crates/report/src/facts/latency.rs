@@ -20,9 +20,11 @@ pub fn supported(latency: &Latency, percent: f64) -> Option<Duration> {
 
 /// Latency percentiles per phase and kind of operation.
 pub fn table(phases: &[Phase<'_>]) -> Table {
-    let mut table = Table::new("Latency by kind of operation, repetitions merged; a percentile needs an operation above it")
-        .words(["Test and phase", "Operation"])
-        .figures(["Count", "Mean", "50 %", "90 %", "99 %", "99.9 %", "99.99 %", "Longest"]);
+    let mut table = Table::new(
+        "Latency by kind of operation, repetitions merged; a percentile needs an operation above it",
+    )
+    .words(["Test and phase", "Operation"])
+    .figures(["Count", "Mean", "50 %", "90 %", "99 %", "99.9 %", "99.99 %", "Longest"]);
     for phase in phases {
         for (kind, latency) in phase.latencies() {
             let mut row: Vec<Cell> = vec![phase.title().into(), kind.word().into()];

@@ -83,9 +83,9 @@ impl<'a> Phase<'a> {
         if moves_bytes { Rate::Bytes } else { Rate::Operations }
     }
 
-    /// `work: write`, unique in the record.
+    /// `work · write`, unique in the record.
     pub fn title(&self) -> String {
-        format!("{}: {}", self.test.name, self.name)
+        format!("{} · {}", self.test.name, self.name)
     }
 
     /// Latency per kind of operation, repetitions merged; kinds that did nothing are left out.
@@ -131,11 +131,12 @@ pub fn median(values: &mut [f64]) -> Option<f64> {
 
 /// Every repetition of every phase in one row.
 pub fn table(record: &RunRecord) -> Table {
-    let mut table = Table::new("Every repetition; per rank is bytes of a rank over the mean time of the ranks")
-        .words(["Test and phase"])
-        .figures(["Repetition", "Ranks", "Per rank (MB/s)", "Per rank (MiB/s)", "All ranks (MB/s)"])
-        .figures(["All ranks (op/s)", "Moved", "Time", "Errors"])
-        .words(["Belief"]);
+    let mut table =
+        Table::new("Every repetition; per rank is bytes of a rank over the mean time of the ranks")
+            .words(["Test and phase"])
+            .figures(["Repetition", "Ranks", "Per rank (MB/s)", "Per rank (MiB/s)", "All ranks (MB/s)"])
+            .figures(["All ranks (op/s)", "Moved", "Time", "Errors"])
+            .words(["Belief"]);
     for phase in Phase::all(record) {
         for (number, result) in &phase.results {
             let per_rank = result.rate_per_rank();

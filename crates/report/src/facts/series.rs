@@ -79,8 +79,14 @@ pub fn table(phase: &Phase<'_>) -> Table {
 
 /// p50 and p99 over time, in rows: the text equivalent of the latency chart.
 pub fn latency_table(phase: &Phase<'_>) -> Table {
-    let mut table = Table::new(format!("{} latency over time, by repetition", phase.title()))
-        .figures(["Repetition", "Median of p50", "Worst p50", "Median of p99", "Worst p99", "Worst p99 at"]);
+    let mut table = Table::new(format!("{} latency over time, by repetition", phase.title())).figures([
+        "Repetition",
+        "Median of p50",
+        "Worst p50",
+        "Median of p99",
+        "Worst p99",
+        "Worst p99 at",
+    ]);
     for (number, result) in &phase.results {
         let (p50, p99) = (latencies(result, 50.0), latencies(result, 99.0));
         let Some(worst) = p99.iter().max_by(|a, b| a.1.total_cmp(&b.1)) else { continue };

@@ -79,10 +79,12 @@ fn met(record: &RunRecord) -> String {
     let tightest = record
         .requirements
         .iter()
-        .filter_map(|requirement| Some((requirement, requirement.margin?)))
+        .filter_map(|requirement| {
+            Some((requirement, requirement.margin.filter(|margin| margin.is_finite())?))
+        })
         .min_by(|a, b| a.1.total_cmp(&b.1));
     let tightest = tightest.map_or_else(String::new, |(requirement, margin)| {
-        format!(" The tightest is {}, at {} of what is required.", name(requirement), text::signed_percent(margin))
+        format!(" The tightest is {}, {:.1} % above what is required.", name(requirement), margin * 100.0)
     });
     let all = match record.requirements.len() {
         1 => "the requirement is met".to_owned(),
@@ -121,12 +123,12 @@ pub fn table(record: &RunRecord) -> Table {
         .figures(["Required", "Measured", "Lowest – highest", "Margin"])
         .words(["Belief", "Limited by"]);
     for requirement in &record.requirements {
-        table.row(row(requirement));
+        table.row(row(requirement, record.state));
     }
     table
 }
 
-fn row(requirement: &RequirementVerdict) -> Vec<Cell> {
+fn row(requirement: &RequirementVerdict, state: RunState) -> Vec<Cell> {
     let measured = requirement.measured_per_pcore;
     let (median, range) = measured.map_or_else(
         || (Cell::from("not measured"), Cell::from(text::NONE)),
@@ -135,8 +137,11 @@ fn row(requirement: &RequirementVerdict) -> Vec<Cell> {
             (
                 Cell::from(text::mb(spread.median_bytes_per_second))
                     .note(text::mib(spread.median_bytes_per_second)),
-                Cell::from(format!("{:.1} – {}", min.as_mb(), text::mb(max)))
-                    .note(format!("{:.1} – {}", min.as_mib(), text::mib(max))),
+                Cell::from(format!("{:.1} – {}", min.as_mb(), text::mb(max))).note(format!(
+                    "{:.1} – {}",
+                    min.as_mib(),
+                    text::mib(max)
+                )),
             )
         },
     );
@@ -148,7 +153,7 @@ fn row(requirement: &RequirementVerdict) -> Vec<Cell> {
             requirement.test,
             text::count(requirement.pcores as usize, "pCore")
         )),
-        result(requirement),
+        result(requirement, state),
         Cell::from(text::mb(requirement.required_per_pcore)).note(text::mib(requirement.required_per_pcore)),
         median,
         range,
@@ -158,8 +163,11 @@ fn row(requirement: &RequirementVerdict) -> Vec<Cell> {
     ]
 }
 
-fn result(requirement: &RequirementVerdict) -> Cell {
+fn result(requirement: &RequirementVerdict, state: RunState) -> Cell {
     match (requirement.met, requirement.measured_per_pcore) {
+        (met, Some(_)) if state != RunState::Complete => {
+            Cell::from(if met { "! met so far" } else { "! not met so far" }).tone(Tone::Warn)
+        }
         (true, _) if requirement.validity == Validity::NotValid => {
             Cell::from("✗ not shown").note("fast enough, not believed").tone(Tone::Bad)
         }
@@ -187,9 +195,9 @@ pub fn early_end(record: &RunRecord) -> Option<(&'static str, String, Option<&st
         RunState::Interrupted => "This run was interrupted",
         RunState::Failed => "This run failed",
     };
-    let message = record.error.as_ref().map_or_else(
-        || "The record does not say why.".to_owned(),
-        |error| error.message.clone(),
-    );
+    let message = record
+        .error
+        .as_ref()
+        .map_or_else(|| "The record does not say why.".to_owned(), |error| error.message.clone());
     Some((title, message, record.error.as_ref().and_then(|error| error.hint.as_deref())))
 }

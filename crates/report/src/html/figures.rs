@@ -96,10 +96,8 @@ fn latency_over_time(phase: &Phase<'_>) -> fault::Result<Option<Markup>> {
     let caption = format!("{}: latency, p50 and p99 of each second (log scale)", phase.title());
     let says = format!("{caption}, {}", text::count(phase.results.len(), "repetition"));
     let Some(chart) = charts::latency_over_time(phase, says)? else { return Ok(None) };
-    let percentiles = [
-        Entry::line(Look::solid(Ink::Series(0)), "p50"),
-        Entry::line(Look::solid(Ink::Series(1)), "p99"),
-    ];
+    let percentiles =
+        [Entry::line(Look::solid(Ink::Series(0)), "p50"), Entry::line(Look::solid(Ink::Series(1)), "p99")];
     let dashes = by_repetition(phase, |index| Look { ink: Ink::Muted, ..Look::series(index) });
     let legend = html! {
         (charts::legend(&percentiles))
@@ -122,7 +120,8 @@ pub fn latency(record: &RunRecord) -> fault::Result<Markup> {
             .iter()
             .enumerate()
             .map(|(index, (kind, latency))| {
-                let text = format!("{} ({})", kind.word(), text::count(latency.count() as usize, "operation"));
+                let text =
+                    format!("{} ({})", kind.word(), text::count(latency.count() as usize, "operation"));
                 Entry::line(Look::series(index), text)
             })
             .collect();
@@ -130,7 +129,12 @@ pub fn latency(record: &RunRecord) -> fault::Result<Markup> {
             .iter()
             .map(|(kind, latency)| {
                 let show = |percent| text::latency(Some(latency.percentile(percent)));
-                format!("{}: half within {}, longest {}", kind.word(), show(50.0), text::latency(Some(latency.max())))
+                format!(
+                    "{}: half within {}, longest {}",
+                    kind.word(),
+                    show(50.0),
+                    text::latency(Some(latency.max()))
+                )
             })
             .collect();
         let says = format!("{}.", words.join("; "));

@@ -55,7 +55,8 @@ pub fn page(record: &RunRecord) -> fault::Result<String> {
 
 fn sections(record: &RunRecord) -> fault::Result<Vec<Section>> {
     let section = |id, title, content| Section { id, title, content };
-    let mut sections = vec![section("verdict", "Does this storage feed the grid?", verdict::content(record)?)];
+    let mut sections =
+        vec![section("verdict", "Does this storage feed the grid?", verdict::content(record)?)];
     if record.tests.iter().any(|test| !test.phase_names().is_empty()) {
         sections.push(section("throughput", "Throughput and latency over time", figures::over_time(record)?));
         sections.push(section("latency", "Latency percentiles", figures::latency(record)?));

@@ -40,10 +40,11 @@ fn early_end(record: &RunRecord) -> Markup {
 }
 
 fn per_pcore(record: &RunRecord) -> fault::Result<Markup> {
-    let (bars, caption) = if record.requirements.is_empty() {
-        (measured(record), "Measured per rank (bytes of a rank over the mean time of the ranks)")
+    let (bars, unit, caption) = if record.requirements.is_empty() {
+        let caption = "Measured per rank (bytes of a rank over the mean time of the ranks)";
+        (measured(record), "MB/s per rank", caption)
     } else {
-        (required(record), "Measured per pCore against what is required")
+        (required(record), "MB/s per pCore", "Measured per pCore against what is required")
     };
     if bars.is_empty() {
         return Ok(html! {});
@@ -58,7 +59,7 @@ fn per_pcore(record: &RunRecord) -> fault::Result<Markup> {
     if bars.iter().any(|bar| bar.required.is_some()) {
         legend.push(Entry::line(Look { ink: Ink::Required, dash: 1 }, "required"));
     }
-    let chart = charts::bars(&bars, says.clone())?;
+    let chart = charts::bars(&bars, unit, says.clone())?;
     Ok(figure(caption, &chart, Some(charts::legend(&legend)), &html! { p.says { (says) } }))
 }
 
@@ -66,8 +67,8 @@ fn required(record: &RunRecord) -> Vec<Bar> {
     let bar = |requirement: &record::RequirementVerdict| Bar {
         name: verdict::name(requirement),
         series: usize::from(requirement.direction == Direction::Read),
-        measured: requirement.measured_per_pcore.map(|spread| figures(&spread)),
-        required: Some(requirement.required_per_pcore.as_mb()),
+        measured: requirement.measured_per_pcore.and_then(|spread| figures(&spread)),
+        required: Some(requirement.required_per_pcore.as_mb()).filter(|required| required.is_finite()),
     };
     record.requirements.iter().map(bar).collect()
 }
@@ -79,15 +80,18 @@ fn measured(record: &RunRecord) -> Vec<Bar> {
             Some(Bar {
                 name: phase.title(),
                 series: usize::from(phase.name.contains("read")),
-                measured: Some(figures(&phase.spread()?)),
+                measured: Some(figures(&phase.spread()?)?),
                 required: None,
             })
         })
         .collect()
 }
 
-fn figures(spread: &record::Spread) -> (f64, f64, f64) {
-    (spread.min_bytes_per_second.as_mb(), spread.median_bytes_per_second.as_mb(), spread.max_bytes_per_second.as_mb())
+/// Lowest, median and highest in MB/s, if they are numbers.
+fn figures(spread: &record::Spread) -> Option<(f64, f64, f64)> {
+    let all = [spread.min_bytes_per_second, spread.median_bytes_per_second, spread.max_bytes_per_second];
+    let [min, median, max] = all.map(units::Bandwidth::as_mb);
+    [min, median, max].iter().all(|figure| figure.is_finite()).then_some((min, median, max))
 }
 
 fn describe(bar: &Bar) -> String {

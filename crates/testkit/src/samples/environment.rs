@@ -8,7 +8,8 @@ pub fn raid_of_nvme(hostname: &str, pcores: u32) -> Environment {
             mount_point: "/srv".to_owned(),
             source: "/dev/md0".to_owned(),
             file_system: "xfs".to_owned(),
-            options: "rw,noatime,attr2,inode64,logbufs=8,logbsize=32k,sunit=1024,swidth=2048,noquota".to_owned(),
+            options: "rw,noatime,attr2,inode64,logbufs=8,logbsize=32k,sunit=1024,swidth=2048,noquota"
+                .to_owned(),
             device_number: "9:0".to_owned(),
             size_bytes: Bytes::gib(3500),
             available_bytes: Bytes::gib(3120),
@@ -76,7 +77,12 @@ fn host(hostname: &str, pcores: u32) -> Environment {
                 speed_bytes_per_second: Some(Bandwidth::bytes_per_second(3.125e9)),
                 mtu: 9000,
             },
-            NetworkInterface { name: "eth1".to_owned(), driver: "ena".to_owned(), speed_bytes_per_second: None, mtu: 1500 },
+            NetworkInterface {
+                name: "eth1".to_owned(),
+                driver: "ena".to_owned(),
+                speed_bytes_per_second: None,
+                mtu: 1500,
+            },
         ],
         ..Environment::default()
     }

@@ -49,9 +49,8 @@ pub fn data_phase(sample: &Sample, direction: Direction, rate_mb: f64, noise: &m
     };
     let rate = Bandwidth::mb_per_second(rate_mb).get();
     let bytes = Bytes::new((rate * f64::from(sample.seconds)) as u64).round_down(TRANSFER);
-    let ranks: Vec<RankResult> = (0..sample.ranks)
-        .map(|rank| rank_result(sample, rank, bytes, rate, direction, noise))
-        .collect();
+    let ranks: Vec<RankResult> =
+        (0..sample.ranks).map(|rank| rank_result(sample, rank, bytes, rate, direction, noise)).collect();
     let total = bytes * u64::from(sample.ranks);
     let transferred_ns = ranks.iter().map(|r| r.transferred_ns).max().unwrap_or(0);
     let typical_ns = TRANSFER.get() as f64 / rate * 1e9 * 0.6;
@@ -103,8 +102,10 @@ pub fn metadata_phase(sample: &Sample, noise: &mut Noise) -> PhaseResult {
     let last_ns = ranks.iter().map(|r| r.closed_ns).max().unwrap_or(0);
     let first_ns = ranks.iter().map(|r| r.closed_ns).min().unwrap_or(0);
     let mut series = series(sample, OperationKind::Stat, Bytes::ZERO, last_ns, 90_000.0, noise);
-    let share = total / (series.len() as u64).max(1);
-    series.iter_mut().flat_map(|i| &mut i.operations).for_each(|o| o.operations = share);
+    for interval in &mut series {
+        let share = interval.length_ns as f64 / last_ns as f64;
+        interval.operations.iter_mut().for_each(|o| o.operations = (total as f64 * share) as u64);
+    }
     let mut latency = Latency::new();
     series.iter().flat_map(|i| &i.operations).for_each(|o| latency.merge(&o.latency));
     PhaseResult {
@@ -164,8 +165,7 @@ fn rank_result(
     let straggler = if rank == 5 { 0.91 } else { 1.0 };
     let actual = rate * straggler * (1.0 + noise.around_zero(0.02));
     let transferred_ns = (bytes.get() as f64 / actual * 1e9) as u64;
-    let fsync_ns =
-        if direction == Direction::Write { (300.0e6 * (1.0 + noise.share())) as u64 } else { 0 };
+    let fsync_ns = if direction == Direction::Write { (300.0e6 * (1.0 + noise.share())) as u64 } else { 0 };
     RankResult {
         rank,
         host: sample.hostname.clone(),
