@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Some(other) => return Err(format!("unknown kind `{other}`").into()),
     };
     let record = sample.build();
-    let report = if out.ends_with(".md") {
+    let report = if std::path::Path::new(&out).extension().is_some_and(|extension| extension == "md") {
         report::markdown(&record)
     } else {
         report::html(&record).map_err(|fault| fault.to_string())?

@@ -29,7 +29,9 @@ pub fn document(record: &RunRecord) -> String {
     }
     belief(&mut out, record);
     heading(&mut out, "Environment");
-    environment::tables(record).iter().for_each(|table| add(&mut out, table));
+    for table in environment::tables(record) {
+        add(&mut out, &table);
+    }
     repeat(&mut out, record);
     heading(&mut out, "Words");
     for (word, meaning) in glossary::WORDS {
@@ -89,7 +91,10 @@ fn belief(out: &mut String, record: &RunRecord) {
     heading(out, "Can it be believed?");
     let groups = checks::groups(record);
     line(out, format!("{}\n", checks::sentence(&groups)));
-    groups.iter().for_each(|group| add(out, &group.table));
+    add(out, &phases::verification(record));
+    for group in &groups {
+        add(out, &group.table);
+    }
     heading(out, "What limited it");
     let table = limits::table(record);
     if table.is_empty() {

@@ -105,7 +105,7 @@ impl Table {
             return html! {};
         }
         html! {
-            div.scroll tabindex="0" role="region" aria-label=(self.caption) {
+            div.scroll tabindex="0" role="group" aria-label=(self.caption) {
                 table {
                     caption { span { (self.caption) } }
                     thead { tr {

@@ -1,5 +1,12 @@
 //! The page in a real browser: no console message, no request, charts with marks, and no box wider than a phone.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stdout,
+    reason = "helpers of tests may panic"
+)]
+
 use std::path::Path;
 use std::process::{Command, Output};
 

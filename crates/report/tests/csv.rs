@@ -1,5 +1,7 @@
 //! The exports hold a row for everything, with units in the column names.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests may panic")]
+
 use testkit::samples::Sample;
 
 fn rows(text: &str) -> (Vec<String>, Vec<Vec<String>>) {

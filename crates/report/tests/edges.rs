@@ -1,5 +1,7 @@
 //! Records that are hardly there, huge, or nonsense: no panic, no NaN, and the page stays small.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests may panic")]
+
 use proptest::prelude::*;
 use record::{Interval, Mark, RunRecord, RunState};
 use testkit::samples::Sample;

@@ -1,8 +1,11 @@
 //! The page holds what the record says, in order, and nothing that does not belong.
 
-use record::{Check, Direction, RunError, RunRecord, RunState};
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests may panic")]
+
+use record::{Check, Direction, OperationError, OperationKind, RunError, RunRecord, RunState};
 use report::Answer;
 use testkit::samples::Sample;
+use units::Bytes;
 
 fn page(record: &RunRecord) -> String {
     report::html(record).unwrap()
@@ -103,6 +106,27 @@ fn failed_checks_come_first_and_repetitions_are_joined() {
     assert!(fail < note && note < pass);
     assert_eq!(page.matches("working-set").count(), 1, "three repetitions, one row");
     assert!(page.contains("repetitions 1–3"));
+}
+
+#[test]
+fn failed_operations_and_verification_are_shown() {
+    let mut record = small().build();
+    let phase = &mut record.tests[0].repetitions[1].phases[0];
+    phase.error_count = 7;
+    phase.errors = vec![OperationError {
+        rank: 3,
+        kind: OperationKind::Write,
+        file: "rank-3".to_owned(),
+        offset: Some(65536),
+        message: "input/output error".to_owned(),
+        hint: Some("look at `dmesg`".to_owned()),
+    }];
+    phase.verified_bytes = Bytes::mib(12);
+    phase.verify_failures = 2;
+    for report in [page(&record), report::markdown(&record)] {
+        assert!(report.contains("rank-3 at byte 65536") && report.contains("input/output error"));
+        assert!(report.contains("Words that differ") && report.contains("12 MiB"));
+    }
 }
 
 #[test]

@@ -31,7 +31,7 @@ pub fn bars(bars: &[Bar], unit: &str, alternative: String) -> fault::Result<Mark
     let rows = bars.len() as f64;
     let frame = Frame {
         width: 560,
-        height: 60 + ROW * bars.len() as i32,
+        height: 60 + ROW * i32::try_from(bars.len()).unwrap_or(100),
         left: 124,
         top: 10,
         x: Axis::linear(most * 1.3, false, unit),

@@ -1,6 +1,8 @@
 //! Colours that the page decides. plotters only knows fixed colours, so every ink is drawn in a colour that stands
 //! for it, and the finished SVG gets style classes in their place: light, dark and print are then the style sheet's.
 
+use std::fmt::Write as _;
+
 use plotters::style::RGBColor;
 
 /// What something is drawn for.
@@ -109,7 +111,8 @@ pub fn dress(svg: &str) -> String {
         let class = class_of((value >> 8 & 0xFF) as u8);
         let dash = value & 0xFF;
         let dash = if dash > 0 { format!(" d{dash}") } else { String::new() };
-        dressed.push_str(&format!("class=\"{name}-{class}{dash}\""));
+        // Writing to a String cannot fail.
+        let _ = write!(dressed, "class=\"{name}-{class}{dash}\"");
         rest = &after[10..];
     }
     dressed.push_str(rest);

@@ -44,7 +44,8 @@ const fn outcome_cell(outcome: Outcome) -> (&'static str, Tone) {
 
 /// The groups that have checks, worst first.
 pub fn groups(record: &RunRecord) -> Vec<Group> {
-    let findings = findings(record);
+    let mut findings = findings(record);
+    findings.sort_by(|a, b| (&a.check.rule, &a.place).cmp(&(&b.check.rule, &b.place)));
     [Outcome::Fail, Outcome::Note, Outcome::Pass, Outcome::NotApplicable]
         .into_iter()
         .filter_map(|outcome| {

@@ -183,3 +183,26 @@ pub fn errors(record: &RunRecord) -> Table {
     }
     table
 }
+
+/// What was read back and compared, where that was asked for.
+pub fn verification(record: &RunRecord) -> Table {
+    let mut table = Table::new("Data read back and compared").words(["Test and phase"]).figures([
+        "Repetition",
+        "Compared",
+        "Words that differ",
+    ]);
+    for phase in Phase::all(record) {
+        for (number, result) in &phase.results {
+            if result.verified_bytes.get() == 0 && result.verify_failures == 0 {
+                continue;
+            }
+            table.row(vec![
+                phase.title().into(),
+                number.to_string().into(),
+                result.verified_bytes.to_string().into(),
+                result.verify_failures.to_string().into(),
+            ]);
+        }
+    }
+    table
+}

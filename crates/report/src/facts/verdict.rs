@@ -84,7 +84,11 @@ fn met(record: &RunRecord) -> String {
         })
         .min_by(|a, b| a.1.total_cmp(&b.1));
     let tightest = tightest.map_or_else(String::new, |(requirement, margin)| {
-        format!(" The tightest is {}, {:.1} % above what is required.", name(requirement), margin * 100.0)
+        format!(
+            " The tightest is {}, {:.1}\u{a0}% above what is required.",
+            name(requirement),
+            margin * 100.0
+        )
     });
     let all = match record.requirements.len() {
         1 => "the requirement is met".to_owned(),
@@ -95,20 +99,31 @@ fn met(record: &RunRecord) -> String {
 }
 
 fn not_met(record: &RunRecord) -> String {
-    let mut reasons: Vec<String> = Vec::new();
-    for requirement in record.requirements.iter().filter(|r| !r.met || r.validity == Validity::NotValid) {
-        let name = name(requirement);
-        reasons.push(match &requirement.measured_per_pcore {
-            None => format!("{name} was not measured"),
-            Some(measured) if !requirement.met => format!(
-                "{name} delivers {} per pCore where {} are required",
+    let (mut slow, mut unmeasured, mut unbelieved) = (Vec::new(), Vec::new(), Vec::new());
+    for requirement in &record.requirements {
+        match &requirement.measured_per_pcore {
+            None => unmeasured.push(name(requirement)),
+            Some(measured) if !requirement.met => slow.push(format!(
+                "{} delivers {} per pCore where {} are required",
+                name(requirement),
                 text::mb(measured.median_bytes_per_second),
                 text::mb(requirement.required_per_pcore)
-            ),
-            Some(_) => format!("{name} is fast enough on paper, but the measurement cannot be believed"),
-        });
+            )),
+            Some(_) if requirement.validity == Validity::NotValid => unbelieved.push(name(requirement)),
+            Some(_) => {}
+        }
     }
-    format!("No, this run does not show that the storage feeds the grid: {}.", text::list(&reasons))
+    let mut reasons = slow;
+    if !unmeasured.is_empty() {
+        let were = if unmeasured.len() == 1 { "was" } else { "were" };
+        reasons.push(format!("{} {were} not measured", text::list(&unmeasured)));
+    }
+    if !unbelieved.is_empty() {
+        let names = text::list(&unbelieved);
+        let are = if unbelieved.len() == 1 { "is" } else { "are" };
+        reasons.push(format!("{names} {are} fast enough on paper, but the measurement cannot be believed"));
+    }
+    format!("No, this run does not show that the storage feeds the grid: {}.", reasons.join("; "))
 }
 
 /// How a requirement is called in a sentence: `work write`.

@@ -27,7 +27,7 @@ pub fn repeat(record: &RunRecord) -> Markup {
 }
 
 fn listing(name: &str, content: &str) -> Markup {
-    html! { pre.scroll tabindex="0" role="region" aria-label=(name) { code { (content) } } }
+    html! { pre.scroll tabindex="0" role="group" aria-label=(name) { code { (content) } } }
 }
 
 pub fn glossary() -> Markup {

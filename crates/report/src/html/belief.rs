@@ -4,12 +4,13 @@ use maud::{Markup, html};
 use record::{Outcome, RunRecord};
 
 use super::details;
-use crate::facts::{checks, limits};
+use crate::facts::{checks, limits, phases};
 
 pub fn checks(record: &RunRecord) -> Markup {
     let groups = checks::groups(record);
     html! {
         p { (checks::sentence(&groups)) }
+        (phases::verification(record).html())
         @for group in &groups {
             @if matches!(group.outcome, Outcome::Fail | Outcome::Note) {
                 (group.table.html())

@@ -101,7 +101,7 @@ fn figure(caption: &str, chart: &Markup, legend: Option<Markup>, equivalent: &Ma
     html! {
         figure {
             figcaption { (caption) }
-            div.scroll tabindex="0" role="region" aria-label=(format!("Chart: {caption}")) { (chart) }
+            div.scroll tabindex="0" role="group" aria-label=(format!("Chart: {caption}")) { (chart) }
             @if let Some(legend) = legend { (legend) }
             (equivalent)
         }
