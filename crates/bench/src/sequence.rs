@@ -20,7 +20,11 @@ impl Permutation {
     /// The permutation of `0..size` drawn from `seed`.
     pub fn new(size: u64, seed: u64) -> Self {
         let bits = u64::BITS - size.saturating_sub(1).leading_zeros();
-        Self { size, half_bits: bits.div_ceil(2).max(1), keys: std::array::from_fn(|round| mix(seed ^ mix(round as u64))) }
+        Self {
+            size,
+            half_bits: bits.div_ceil(2).max(1),
+            keys: std::array::from_fn(|round| mix(seed ^ mix(round as u64))),
+        }
     }
 
     /// Where `index` goes. `index` must be below the size.
@@ -95,7 +99,8 @@ impl Sequence {
         let block = files.block_size.get();
         let shared = files.layout == Layout::Shared;
         // A file that all share and a random order: the whole file is everyone's.
-        let whole_file = shared && matches!(transfer.order, Order::Random | Order::RandomOnce | Order::SeekPercent(_));
+        let whole_file =
+            shared && matches!(transfer.order, Order::Random | Order::RandomOnce | Order::SeekPercent(_));
         let file_positions = files.segments * block / unit;
         let stretch = match (shared, whole_file) {
             (false, _) => file_positions,
@@ -103,7 +108,8 @@ impl Sequence {
             (true, false) => block / unit,
         };
         let first = (stretch as f64 * transfer.range_start.get()).floor() as u64;
-        let used = ((stretch as f64 * transfer.range_end.get()).ceil() as u64).min(stretch).max(first + 1) - first;
+        let used =
+            ((stretch as f64 * transfer.range_end.get()).ceil() as u64).min(stretch).max(first + 1) - first;
         let stretches = match (shared, whole_file) {
             (false, _) => u64::from(files.files_per_rank),
             (true, true) => 1,
@@ -196,7 +202,11 @@ impl Sequence {
     #[inline]
     fn draw_position(&mut self, units: u64) -> u64 {
         let space = if self.whole_file { self.map.used } else { self.count };
-        if units == 1 { self.random.u64(0..space) } else { self.random.u64(0..(space / units).max(1)) * units }
+        if units == 1 {
+            self.random.u64(0..space)
+        } else {
+            self.random.u64(0..(space / units).max(1)) * units
+        }
     }
 
     fn seek(&mut self, percent: f64, units: u64) -> u64 {
@@ -233,7 +243,11 @@ impl Sequence {
         if map.shared_round == 0 {
             Step { slot: stretch as u32, offset: within, length: length as u32 }
         } else {
-            Step { slot: 0, offset: stretch * map.shared_round + map.shared_start + within, length: length as u32 }
+            Step {
+                slot: 0,
+                offset: stretch * map.shared_round + map.shared_start + within,
+                length: length as u32,
+            }
         }
     }
 }
@@ -261,8 +275,10 @@ mod tests {
     #[test]
     fn a_shared_file_is_laid_out_as_ior_does() {
         // offset = segment x ranks x block + rank x block + j x transfer
-        let offsets: Vec<u64> =
-            steps(&files(Layout::Shared, 8, 2), Order::Sequential, 1, 3).iter().map(|s| s.offset >> 10).collect();
+        let offsets: Vec<u64> = steps(&files(Layout::Shared, 8, 2), Order::Sequential, 1, 3)
+            .iter()
+            .map(|s| s.offset >> 10)
+            .collect();
         assert_eq!(offsets, [8, 12, 32, 36]);
     }
 

@@ -16,6 +16,13 @@ pub struct LocalRank<'run> {
     meeting: &'run Meeting,
 }
 
+impl<'run> LocalRank<'run> {
+    /// The only rank of a run, in the calling thread.
+    pub fn alone(meeting: &'run Meeting) -> Self {
+        Self { number: 0, size: 1, meeting }
+    }
+}
+
 impl Rank for LocalRank<'_> {
     fn number(&self) -> u32 {
         self.number
@@ -72,8 +79,13 @@ where
             Ok(handle) => handles.push(handle),
             Err(error) => {
                 meeting.abort();
-                let fault = Fault::new(Kind::Io, format!("cannot start rank {number} of {size}: {}", fault::plain(&error)));
-                return Err(fault.hint("use fewer ranks, or raise the limit of threads (`ulimit -u`)").caused_by(error));
+                let fault = Fault::new(
+                    Kind::Io,
+                    format!("cannot start rank {number} of {size}: {}", fault::plain(&error)),
+                );
+                return Err(fault
+                    .hint("use fewer ranks, or raise the limit of threads (`ulimit -u`)")
+                    .caused_by(error));
             }
         }
     }
@@ -84,12 +96,17 @@ impl<T> Ranks<'_, T> {
     /// Waits for all ranks; one result each, in their order.
     pub fn join(self) -> Vec<Result<T>> {
         let joined = self.handles.into_iter().enumerate();
-        joined.map(|(number, handle)| handle.join().unwrap_or_else(|panic| Err(died(number as u32, panic.as_ref())))).collect()
+        joined
+            .map(|(number, handle)| {
+                handle.join().unwrap_or_else(|panic| Err(died(number as u32, panic.as_ref())))
+            })
+            .collect()
     }
 }
 
 fn died(number: u32, panic: &(dyn Any + Send)) -> Fault {
-    let words = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    let words =
+        panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     Fault::new(Kind::Bug, format!("rank {number} died: {}", words.unwrap_or("no reason given")))
         .hint("this is a mistake in forebay: please report it with the command line and the run record")
 }

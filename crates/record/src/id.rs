@@ -22,6 +22,11 @@ fn stirred(nanoseconds: u32) -> u32 {
     (nanoseconds ^ std::process::id().rotate_left(16)).wrapping_mul(0x9E37_79B9) >> 8
 }
 
+/// The wall clock now, RFC 3339 in UTC with whole seconds.
+pub fn timestamp() -> String {
+    jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -21,7 +21,7 @@ mod store;
 pub use check::{Check, Outcome, Validity};
 pub use compare::{Comparison, Figure, FigureComparison, Sample, Verdict, compare, compare_anyway};
 pub use event::{Event, Listener};
-pub use id::{is_id, new_id};
+pub use id::{is_id, new_id, timestamp};
 pub use latency::{LONGEST_NS, Latency, PERCENTILES, SIGNIFICANT_DIGITS};
 pub use limit::{Limit, LimitCause};
 pub use phase::{

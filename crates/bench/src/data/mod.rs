@@ -94,7 +94,9 @@ impl Generator {
             pattern: data.pattern,
             duplicate_below: (data.duplicate.get() * SHARE_ONE) as u64,
             unique_words: (unique_share * WORDS_PER_BLOCK as f64).round() as usize,
-            plain: data.pattern == Pattern::Unique && data.duplicate.get() == 0.0 && data.compressible.get() == 0.0,
+            plain: data.pattern == Pattern::Unique
+                && data.duplicate.get() == 0.0
+                && data.compressible.get() == 0.0,
             instructions: Instructions::detect(),
         }
     }
@@ -126,7 +128,8 @@ impl Generator {
             bytes[..chunk.len()].copy_from_slice(chunk);
             u64::from_le_bytes(bytes)
         };
-        let pairs = buffer.chunks(8).zip(expected.chunks(8)).map(|(found, expected)| (word(found), word(expected)));
+        let pairs =
+            buffer.chunks(8).zip(expected.chunks(8)).map(|(found, expected)| (word(found), word(expected)));
         let mut first = None;
         let mut words = 0;
         for (index, (found, expected)) in pairs.enumerate() {

@@ -53,7 +53,9 @@ impl Board {
 
     /// What all ranks have done until now.
     pub fn sum(&self, elapsed_ns: u64) -> Mark {
-        let sum = |counter: fn(&Live) -> &AtomicU64| self.live.iter().map(|l| counter(l).load(Ordering::Relaxed)).sum();
+        let sum = |counter: fn(&Live) -> &AtomicU64| {
+            self.live.iter().map(|l| counter(l).load(Ordering::Relaxed)).sum()
+        };
         Mark { elapsed_ns, operations: sum(|l| &l.operations), bytes: Bytes::new(sum(|l| &l.bytes)) }
     }
 
@@ -97,7 +99,8 @@ pub struct Meter<'board> {
 impl<'board> Meter<'board> {
     /// Counters for the given kinds. Intervals count from `origin` (ns, monotonic).
     pub fn new(live: &'board Live, kinds: &[OperationKind]) -> Self {
-        let kinds = kinds.iter().map(|kind| Kind { kind: *kind, bytes: 0, latency: Latency::new() }).collect();
+        let kinds =
+            kinds.iter().map(|kind| Kind { kind: *kind, bytes: 0, latency: Latency::new() }).collect();
         Self { live, kinds, origin: 0, interval: 0, interval_end: 0, operations: 0, bytes: 0 }
     }
 

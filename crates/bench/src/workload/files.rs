@@ -94,12 +94,18 @@ impl FileSet {
 impl Tree {
     /// Directories in one tree: 1 at depth 0, depth + 1 with one branch, else (b^(depth+1) - 1) / (b - 1).
     pub fn directories(&self) -> u64 {
-        (0..=self.depth).map(|level| u64::from(self.branch).saturating_pow(level)).fold(0, u64::saturating_add)
+        (0..=self.depth)
+            .map(|level| u64::from(self.branch).saturating_pow(level))
+            .fold(0, u64::saturating_add)
     }
 
     /// Number of the first directory that holds items.
     pub fn first_item_directory(&self) -> u64 {
-        if self.leaf_only { self.directories() - u64::from(self.branch).saturating_pow(self.depth) } else { 0 }
+        if self.leaf_only {
+            self.directories() - u64::from(self.branch).saturating_pow(self.depth)
+        } else {
+            0
+        }
     }
 
     /// Items of one rank in each directory that holds any (the last may have fewer).

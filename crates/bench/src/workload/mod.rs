@@ -7,6 +7,7 @@
 mod entries;
 mod files;
 mod plan;
+mod prepare;
 mod stop;
 mod transfer;
 mod validate;
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 pub use entries::{Entries, EntryOperation, Item};
 pub use files::{FileSet, Layout, Tree};
+pub use prepare::PREPARE;
 pub use stop::Stop;
 pub use transfer::{Arrival, Fsync, Order, Pacing, RankShift, Transfer, TransferSize, WeightedSize};
 

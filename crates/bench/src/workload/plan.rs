@@ -17,12 +17,14 @@ pub struct Planned {
 impl Workload {
     /// What `phase` will do.
     pub fn planned(&self, phase: &Phase) -> Planned {
-        let shares = (0..self.ranks).filter_map(|rank| phase.job_of(rank, self.ranks)).map(|(job, _)| match &job.activity {
-            Activity::Transfer(transfer) => {
-                let sequence = Sequence::new(&self.files, transfer, 0, self.ranks, self.seed);
-                Planned { bytes: sequence.bytes(), operations: sequence.count() }
+        let shares = (0..self.ranks).filter_map(|rank| phase.job_of(rank, self.ranks)).map(|(job, _)| {
+            match &job.activity {
+                Activity::Transfer(transfer) => {
+                    let sequence = Sequence::new(&self.files, transfer, 0, self.ranks, self.seed);
+                    Planned { bytes: sequence.bytes(), operations: sequence.count() }
+                }
+                Activity::Entries(entries) => self.planned_entries(entries),
             }
-            Activity::Entries(entries) => self.planned_entries(entries),
         });
         shares.fold(Planned::default(), |sum, share| Planned {
             bytes: sum.bytes + share.bytes,
@@ -34,7 +36,9 @@ impl Workload {
         let tree = &self.files.tree;
         let operations = match entries.operation {
             EntryOperation::MakeTree | EntryOperation::RemoveTree if tree.per_rank => tree.directories(),
-            EntryOperation::MakeTree | EntryOperation::RemoveTree => tree.directories().div_ceil(u64::from(self.ranks)),
+            EntryOperation::MakeTree | EntryOperation::RemoveTree => {
+                tree.directories().div_ceil(u64::from(self.ranks))
+            }
             _ => tree.items,
         };
         let each = match entries.operation {
@@ -51,7 +55,11 @@ impl Workload {
             Activity::Transfer(transfer) => Some(transfer),
             Activity::Entries(_) => None,
         });
-        let data = if transfers.clone().any(Transfer::writes) { self.files.total_size(self.ranks) } else { Bytes::ZERO };
+        let data = if transfers.clone().any(Transfer::writes) {
+            self.files.total_size(self.ranks)
+        } else {
+            Bytes::ZERO
+        };
         let created = self.entries().filter(|e| e.operation == EntryOperation::Create);
         let small = created.map(|e| e.write_bytes).max().unwrap_or_default();
         data + small * self.files.tree.items * u64::from(self.ranks)
@@ -62,7 +70,8 @@ impl Workload {
         let ranks = u64::from(self.ranks);
         let tree = &self.files.tree;
         let trees = if tree.per_rank { ranks } else { 1 };
-        let entries = if self.entries().next().is_some() { tree.items * ranks + tree.directories() * trees } else { 0 };
+        let entries =
+            if self.entries().next().is_some() { tree.items * ranks + tree.directories() * trees } else { 0 };
         entries + u64::from(self.files.file_count(self.ranks))
     }
 
@@ -77,7 +86,8 @@ impl Workload {
     pub fn summary(&self) -> String {
         let mut parts = vec![format!("{} rank{}", self.ranks, if self.ranks == 1 { "" } else { "s" })];
         let size = self.files.block_size * self.files.segments * u64::from(self.files.files_per_rank);
-        let has_transfers = self.phases.iter().flat_map(|p| &p.jobs).any(|j| matches!(j.activity, Activity::Transfer(_)));
+        let has_transfers =
+            self.phases.iter().flat_map(|p| &p.jobs).any(|j| matches!(j.activity, Activity::Transfer(_)));
         if has_transfers {
             let whose = if self.files.layout == Layout::Shared { " in one shared file" } else { "" };
             parts.push(format!("{size} per rank{whose}"));

@@ -206,7 +206,9 @@ impl RankShift {
         match self {
             Self::None => rank,
             Self::By(shift) => ((u64::from(rank) + u64::from(shift)) % u64::from(ranks)) as u32,
-            Self::Shuffled(seed) => crate::sequence::Permutation::new(u64::from(ranks), seed).at(u64::from(rank)) as u32,
+            Self::Shuffled(seed) => {
+                crate::sequence::Permutation::new(u64::from(ranks), seed).at(u64::from(rank)) as u32
+            }
         }
     }
 }

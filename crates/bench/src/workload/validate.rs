@@ -15,8 +15,11 @@ impl Workload {
     /// Reads a workload file.
     pub fn from_toml(text: &str) -> Result<Self> {
         let workload: Self = toml::from_str(text).map_err(|error| {
-            Fault::new(Kind::Spec, format!("the workload is not understood: {}", error.to_string().trim_end()))
-                .hint("`forebay run --help` shows an example; `examples/` has more")
+            Fault::new(
+                Kind::Spec,
+                format!("the workload is not understood: {}", error.to_string().trim_end()),
+            )
+            .hint("`forebay run --help` shows an example; `examples/` has more")
         })?;
         workload.check()?;
         Ok(workload)
@@ -25,20 +28,32 @@ impl Workload {
     /// Says what is wrong with it, if anything.
     pub fn check(&self) -> Result<()> {
         if self.version != VERSION {
-            return Err(wrong(format!("workload version {} is not known", self.version), "write `version = 1`"));
+            return Err(wrong(
+                format!("workload version {} is not known", self.version),
+                "write `version = 1`",
+            ));
         }
         if self.ranks == 0 || self.repetitions == 0 || self.phases.is_empty() {
-            return Err(wrong("a workload needs at least one rank, one repetition and one phase", "set `ranks`, `repetitions`, `[[phases]]`"));
+            return Err(wrong(
+                "a workload needs at least one rank, one repetition and one phase",
+                "set `ranks`, `repetitions`, `[[phases]]`",
+            ));
         }
         let files = &self.files;
         if files.block_size.get() == 0 || files.segments == 0 || files.files_per_rank == 0 {
-            return Err(wrong("`block_size`, `segments` and `files_per_rank` must be at least 1", "look at `[files]`"));
+            return Err(wrong(
+                "`block_size`, `segments` and `files_per_rank` must be at least 1",
+                "look at `[files]`",
+            ));
         }
         self.check_total()?;
         let prefix = &files.tree.prefix;
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         if prefix.is_empty() || prefix.len() > LONGEST_PREFIX || !prefix.chars().all(plain) {
-            return Err(wrong(format!("`prefix = \"{prefix}\"` is no name for entries"), "use letters, digits, `-` and `_`, at most 64"));
+            return Err(wrong(
+                format!("`prefix = \"{prefix}\"` is no name for entries"),
+                "use letters, digits, `-` and `_`, at most 64",
+            ));
         }
         self.phases.iter().try_for_each(|phase| self.check_phase(phase))
     }
@@ -55,7 +70,10 @@ impl Workload {
             .and_then(|size| size.checked_mul(u64::from(files.files_per_rank)));
         let directories = files.tree.directories();
         if total.is_none_or(|total| total > i64::MAX as u64) || directories > u64::from(u32::MAX) {
-            return Err(wrong("the files are larger, or the tree has more directories, than a file system can hold", "lower `block_size`, `segments`, `branch` or `depth`"));
+            return Err(wrong(
+                "the files are larger, or the tree has more directories, than a file system can hold",
+                "lower `block_size`, `segments`, `branch` or `depth`",
+            ));
         }
         Ok(())
     }
@@ -67,14 +85,23 @@ impl Workload {
             return Err(wrong(format!("phase `{name}` has no jobs"), "add `[[phases.jobs]]`"));
         }
         if stop.time.is_some_and(|time| time.is_zero()) {
-            return Err(wrong(format!("phase `{name}` may run for no time at all"), "set `stop.time` to a second or more, or leave it out"));
+            return Err(wrong(
+                format!("phase `{name}` may run for no time at all"),
+                "set `stop.time` to a second or more, or leave it out",
+            ));
         }
         if stop.time.is_none() && stop.operations.is_none() && (stop.repeat || stop.wear_out) {
-            return Err(wrong(format!("phase `{name}`: `repeat` and `wear_out` need a deadline"), "set `stop.time`"));
+            return Err(wrong(
+                format!("phase `{name}`: `repeat` and `wear_out` need a deadline"),
+                "set `stop.time`",
+            ));
         }
         let dealt: u64 = phase.jobs.iter().filter_map(|job| job.ranks).map(u64::from).sum();
         if dealt > u64::from(self.ranks) {
-            return Err(wrong(format!("phase `{name}` deals out {dealt} ranks of {}", self.ranks), "lower the jobs' `ranks`"));
+            return Err(wrong(
+                format!("phase `{name}` deals out {dealt} ranks of {}", self.ranks),
+                "lower the jobs' `ranks`",
+            ));
         }
         for job in &phase.jobs {
             match &job.activity {
@@ -88,34 +115,72 @@ impl Workload {
     fn check_transfer(&self, name: &str, transfer: &Transfer) -> Result<()> {
         let (unit, largest) = (transfer.transfer_size.unit().get(), transfer.transfer_size.largest().get());
         if unit == 0 || largest > LARGEST_TRANSFER {
-            return Err(wrong(format!("phase `{name}`: the transfer size must be between 1 B and 1 GiB"), "set `transfer_size`"));
+            return Err(wrong(
+                format!("phase `{name}`: the transfer size must be between 1 B and 1 GiB"),
+                "set `transfer_size`",
+            ));
         }
         if let TransferSize::Weighted(sizes) = &transfer.transfer_size
-            && (sizes.iter().any(|s| !s.size.get().is_multiple_of(unit)) || sizes.iter().all(|s| s.weight == 0))
+            && (sizes.iter().any(|s| !s.size.get().is_multiple_of(unit))
+                || sizes.iter().all(|s| s.weight == 0))
         {
-            return Err(wrong(format!("phase `{name}`: weighted transfer sizes must be multiples of the smallest, with some weight"), "for example 4KiB, 8KiB, 64KiB"));
+            return Err(wrong(
+                format!(
+                    "phase `{name}`: weighted transfer sizes must be multiples of the smallest, with some weight"
+                ),
+                "for example 4KiB, 8KiB, 64KiB",
+            ));
         }
         let block = self.files.block_size;
         if !block.get().is_multiple_of(unit) {
-            return Err(wrong(format!("phase `{name}`: the block size {block} is not a multiple of the transfer size {}", transfer.transfer_size.unit()), "round `block_size`"));
+            return Err(wrong(
+                format!(
+                    "phase `{name}`: the block size {block} is not a multiple of the transfer size {}",
+                    transfer.transfer_size.unit()
+                ),
+                "round `block_size`",
+            ));
         }
         if transfer.queue_depth == 0 || transfer.queue_depth > DEEPEST_QUEUE {
-            return Err(wrong(format!("phase `{name}`: queue depth {} is not between 1 and {DEEPEST_QUEUE}", transfer.queue_depth), "set `queue_depth`"));
+            return Err(wrong(
+                format!(
+                    "phase `{name}`: queue depth {} is not between 1 and {DEEPEST_QUEUE}",
+                    transfer.queue_depth
+                ),
+                "set `queue_depth`",
+            ));
         }
         if transfer.range_start >= transfer.range_end {
-            return Err(wrong(format!("phase `{name}`: the range {} to {} is empty", transfer.range_start, transfer.range_end), "`range_start` must be below `range_end`"));
+            return Err(wrong(
+                format!(
+                    "phase `{name}`: the range {} to {} is empty",
+                    transfer.range_start, transfer.range_end
+                ),
+                "`range_start` must be below `range_end`",
+            ));
         }
         match transfer.order {
             Order::SeekPercent(percent) if !(0.0..=100.0).contains(&percent) => {
-                return Err(wrong(format!("phase `{name}`: {percent} is not a percentage"), "set `seek_percent` between 0 and 100"));
+                return Err(wrong(
+                    format!("phase `{name}`: {percent} is not a percentage"),
+                    "set `seek_percent` between 0 and 100",
+                ));
             }
-            Order::Stride(0) => return Err(wrong(format!("phase `{name}`: a stride of 0 never moves"), "set `stride` to 1 or more")),
+            Order::Stride(0) => {
+                return Err(wrong(
+                    format!("phase `{name}`: a stride of 0 never moves"),
+                    "set `stride` to 1 or more",
+                ));
+            }
             _ => {}
         }
         if let Pacing::Open { operations_per_second: rate, .. } = transfer.pacing
             && !(rate.is_finite() && rate > 0.0)
         {
-            return Err(wrong(format!("phase `{name}`: {rate} operations per second is no rate"), "set `operations_per_second` above 0"));
+            return Err(wrong(
+                format!("phase `{name}`: {rate} operations per second is no rate"),
+                "set `operations_per_second` above 0",
+            ));
         }
         Ok(())
     }
@@ -127,10 +192,16 @@ impl Workload {
             return Err(wrong(format!("phase `{name}` works on no items"), "set `items` in `[files.tree]`"));
         }
         if !matches!(entries.order, Order::Sequential | Order::RandomOnce) {
-            return Err(wrong(format!("phase `{name}`: entries are visited `sequential` or `random_once`"), "set `order`"));
+            return Err(wrong(
+                format!("phase `{name}`: entries are visited `sequential` or `random_once`"),
+                "set `order`",
+            ));
         }
         if entries.write_bytes.get().max(entries.read_bytes.get()) > LARGEST_TRANSFER {
-            return Err(wrong(format!("phase `{name}`: at most 1 GiB per file"), "lower `write_bytes` and `read_bytes`, or use a transfer"));
+            return Err(wrong(
+                format!("phase `{name}`: at most 1 GiB per file"),
+                "lower `write_bytes` and `read_bytes`, or use a transfer",
+            ));
         }
         Ok(())
     }

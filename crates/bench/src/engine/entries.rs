@@ -1,0 +1,412 @@
+//! Operations on entries: mdtest's phases.
+//!
+//! Paths start at the run directory, which is ours alone (mode 0700) and fresh, so no symlink can stand in them; the
+//! last component is never followed.
+
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::sync::atomic::Ordering;
+
+use fault::Result;
+use fleet::Rank;
+use record::{OperationKind, RankResult, StopCause};
+use rustix::fs::{
+    AtFlags, Dir, FileType, Mode, OFlags, fsync, mkdirat, mknodat, openat, renameat, statat, syncfs, unlinkat,
+};
+use rustix::io::{Errno, pread, pwrite};
+use units::Bytes;
+
+use super::clock::{now, thread_cpu};
+use super::meter::Meter;
+use super::rank::{PhaseContext, Place, RankOutcome, called_off, nanoseconds};
+use crate::data::{Generator, mix};
+use crate::ground::Names;
+use crate::sequence::Permutation;
+use crate::workload::{Entries, EntryOperation, Item, Order, Tree};
+
+/// How often a rank looks whether it should stop.
+const POLL_NS: u64 = 50_000_000;
+/// Items are numbered apart from data files: their contents never repeat those of a data file.
+const ITEM_NUMBERS: u64 = 1 << 63;
+
+/// The kind an operation counts as.
+pub fn kind_of(entries: &Entries) -> OperationKind {
+    match (entries.operation, entries.item) {
+        (EntryOperation::MakeTree, _) | (EntryOperation::Create, Item::Directory) => {
+            OperationKind::MakeDirectory
+        }
+        (EntryOperation::RemoveTree, _) | (EntryOperation::Remove, Item::Directory) => {
+            OperationKind::RemoveDirectory
+        }
+        (EntryOperation::Create, Item::File) => OperationKind::Create,
+        (EntryOperation::Create, Item::Node) => OperationKind::MakeNode,
+        (EntryOperation::Stat, _) => OperationKind::Stat,
+        (EntryOperation::Read, _) => OperationKind::ReadFile,
+        (EntryOperation::Rename, _) => OperationKind::Rename,
+        (EntryOperation::Remove, _) => OperationKind::Remove,
+        (EntryOperation::Find, _) => OperationKind::Find,
+    }
+}
+
+/// Runs one rank's part.
+pub fn run(context: &PhaseContext, entries: &Entries, place: Place, rank: &impl Rank) -> Result<RankOutcome> {
+    let kinds = [kind_of(entries), OperationKind::Fsync];
+    let mut walker = Walker::new(context, entries, place, &kinds);
+    let origin = rank.all_max(now()).map_err(called_off)?;
+    let cpu = thread_cpu();
+    walker.meter.start(origin);
+    let stop = context.phase.stop;
+    walker.deadline = stop.time.map_or(u64::MAX, |time| origin.saturating_add(nanoseconds(time)));
+    let mut cause = walker.work();
+    context.board.mark_first_done(now() - origin);
+    let mut capped = false;
+    if stop.wear_out {
+        let target = rank.all_max(walker.meter.operations).map_err(called_off)?;
+        if cause == StopCause::Time && walker.meter.operations < target {
+            walker.limit = target;
+            walker.deadline =
+                stop.wear_out_cap.map_or(u64::MAX, |cap| now().saturating_add(nanoseconds(cap)));
+            match walker.work() {
+                StopCause::Time => capped = true,
+                StopCause::Bytes => {}
+                other => cause = other,
+            }
+        }
+    }
+    walker.meter.transferred();
+    let transferred_ns = now() - origin;
+    if entries.sync_at_end {
+        walker.sync();
+    }
+    let synced_ns = now() - origin;
+    walker.meter.flush();
+    if walker.errors > 0 {
+        cause = StopCause::Error;
+    }
+    let result = RankResult {
+        rank: place.number,
+        host: context.host.to_owned(),
+        operations: walker.meter.operations,
+        bytes: Bytes::new(walker.meter.bytes),
+        opened_ns: 0,
+        transferred_ns,
+        synced_ns,
+        closed_ns: now() - origin,
+        cpu_ns: thread_cpu() - cpu,
+        errors: walker.errors,
+    };
+    Ok(RankOutcome { result, cause, wear_out_capped: capped, origin, verified: walker.verified })
+}
+
+struct Walker<'a> {
+    context: &'a PhaseContext<'a>,
+    entries: &'a Entries,
+    tree: &'a Tree,
+    names: Names,
+    place: Place,
+    owner: u32,
+    meter: Meter<'a>,
+    generator: Generator,
+    permutation: Permutation,
+    deadline: u64,
+    limit: u64,
+    position: u64,
+    errors: u64,
+    verified: (u64, u64),
+    path: String,
+    other: String,
+    buffer: Vec<u8>,
+    scratch: Vec<u8>,
+    /// The directory opened last, when items are named relative to it.
+    directory: Option<(u64, OwnedFd)>,
+}
+
+impl<'a> Walker<'a> {
+    fn new(
+        context: &'a PhaseContext<'a>,
+        entries: &'a Entries,
+        place: Place,
+        kinds: &[OperationKind],
+    ) -> Self {
+        let workload = context.workload;
+        let tree = &workload.files.tree;
+        let owner = entries.rank_shift.apply(place.number, place.size);
+        let size = entries.write_bytes.max(entries.read_bytes).as_usize();
+        Self {
+            context,
+            entries,
+            tree,
+            names: Names::new(&tree.prefix),
+            place,
+            owner,
+            meter: Meter::new(&context.board.live[place.number as usize], kinds),
+            generator: Generator::new(workload.data, workload.seed),
+            permutation: Permutation::new(tree.items.max(1), mix(workload.seed ^ u64::from(owner))),
+            deadline: u64::MAX,
+            limit: context.phase.stop.operations.unwrap_or(u64::MAX),
+            position: 0,
+            errors: 0,
+            verified: (0, 0),
+            path: String::with_capacity(512),
+            other: String::with_capacity(512),
+            buffer: vec![0; size],
+            scratch: vec![0; size],
+            directory: None,
+        }
+    }
+
+    /// Goes on from where it stopped.
+    fn work(&mut self) -> StopCause {
+        let result = match self.entries.operation {
+            EntryOperation::MakeTree | EntryOperation::RemoveTree => self.walk_tree(),
+            EntryOperation::Find => self.find(),
+            _ => self.visit_items(),
+        };
+        match result {
+            Ok(cause) => cause,
+            Err(error) => {
+                self.errors += 1;
+                self.context.stop.request(StopCause::Error);
+                self.context.report_errno(self.place.number, kind_of(self.entries), &self.path, None, error);
+                StopCause::Error
+            }
+        }
+    }
+
+    fn visit_items(&mut self) -> rustix::io::Result<StopCause> {
+        let create = self.entries.operation == EntryOperation::Create;
+        // A creation that was stopped left fewer items than planned.
+        let made = self.context.made[self.owner as usize].load(Ordering::Relaxed);
+        let items = if create || made == 0 { self.tree.items } else { made.min(self.tree.items) };
+        let mut started = now();
+        let mut check_at = started + POLL_NS;
+        while self.position < items {
+            if self.meter.operations >= self.limit {
+                break;
+            }
+            let item = match self.entries.order {
+                Order::RandomOnce if !create => {
+                    // A permutation of all items would point at some that were never made.
+                    if items == self.tree.items { self.permutation.at(self.position) } else { self.position }
+                }
+                _ => self.position,
+            };
+            let bytes = self.operate(item, &mut started)?;
+            self.position += 1;
+            let ended = now();
+            self.meter.record(0, ended - started, bytes);
+            started = ended;
+            if ended >= check_at.min(self.deadline).min(self.meter.interval_end()) {
+                if let Some(cause) = self.look_up(ended) {
+                    self.remember(create);
+                    return Ok(cause);
+                }
+                started = now();
+                check_at = started + POLL_NS;
+            }
+        }
+        self.remember(create);
+        Ok(StopCause::Bytes)
+    }
+
+    fn remember(&self, create: bool) {
+        if create {
+            self.context.made[self.owner as usize].store(self.position, Ordering::Relaxed);
+        }
+    }
+
+    fn look_up(&mut self, now: u64) -> Option<StopCause> {
+        self.meter.rotate(now);
+        self.context.stop.cause().or((now >= self.deadline).then_some(StopCause::Time))
+    }
+
+    /// The directory that item paths of the current operation are relative to, and the path in `self.path`.
+    fn locate(&mut self, item: u64) -> rustix::io::Result<()> {
+        let directory = self.tree.directory_of(item);
+        self.path.clear();
+        if self.entries.relative {
+            if self.directory.as_ref().is_none_or(|(open, _)| *open != directory) {
+                self.push_directory(directory);
+                let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+                let opened = openat(self.context.ground.as_fd(), self.path.as_str(), flags, Mode::empty())?;
+                self.directory = Some((directory, opened));
+                self.path.clear();
+            }
+        } else {
+            self.push_directory(directory);
+            self.path.push('/');
+        }
+        self.names.push_item(&mut self.path, self.owner, item, self.context.renamed);
+        Ok(())
+    }
+
+    fn push_directory(&mut self, directory: u64) {
+        let tree = if self.tree.per_rank { self.owner } else { 0 };
+        Names::push_directory(&mut self.path, tree, directory, self.tree.branch);
+    }
+
+    fn base(&self) -> BorrowedFd<'_> {
+        self.directory
+            .as_ref()
+            .map_or_else(|| self.context.ground.as_fd(), |(_, directory)| directory.as_fd())
+    }
+
+    /// One operation on one item; returns the bytes it moved.
+    fn operate(&mut self, item: u64, started: &mut u64) -> rustix::io::Result<u64> {
+        self.locate(item)?;
+        let path = self.path.as_str();
+        match (self.entries.operation, self.entries.item) {
+            (EntryOperation::Create, Item::Directory) => mkdirat(self.base(), path, Mode::RWXU)?,
+            (EntryOperation::Create, Item::Node) => {
+                mknodat(self.base(), path, FileType::RegularFile, Mode::RUSR | Mode::WUSR, 0)?;
+            }
+            (EntryOperation::Create, Item::File) => return self.create(item, started),
+            (EntryOperation::Stat, _) => {
+                std::hint::black_box(statat(self.base(), path, AtFlags::SYMLINK_NOFOLLOW)?);
+            }
+            (EntryOperation::Read, _) => return self.read(item, started),
+            (EntryOperation::Rename, _) => self.rename(item)?,
+            (EntryOperation::Remove, Item::Directory) => unlinkat(self.base(), path, AtFlags::REMOVEDIR)?,
+            (EntryOperation::Remove, _) => unlinkat(self.base(), path, AtFlags::empty())?,
+            (EntryOperation::MakeTree | EntryOperation::RemoveTree | EntryOperation::Find, _) => {}
+        }
+        Ok(0)
+    }
+
+    fn number(&self, item: u64) -> u64 {
+        ITEM_NUMBERS | u64::from(self.owner) << 40 | item
+    }
+
+    fn create(&mut self, item: u64, started: &mut u64) -> rustix::io::Result<u64> {
+        let size = self.entries.write_bytes.as_usize();
+        if size > 0 {
+            self.generator.fill(self.number(item), 0, &mut self.buffer[..size]);
+            *started = now();
+        }
+        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = openat(self.base(), self.path.as_str(), flags, Mode::RUSR | Mode::WUSR)?;
+        let mut done = 0;
+        while done < size {
+            done += match pwrite(&file, &self.buffer[done..size], done as u64)? {
+                0 => return Err(Errno::NOSPC),
+                count => count,
+            };
+        }
+        if self.entries.fsync {
+            let before = now();
+            fsync(&file)?;
+            self.meter.record_side(1, now() - before);
+        }
+        Ok(size as u64)
+    }
+
+    fn read(&mut self, item: u64, started: &mut u64) -> rustix::io::Result<u64> {
+        let size = self.entries.read_bytes.as_usize();
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = openat(self.base(), self.path.as_str(), flags, Mode::empty())?;
+        let mut done = 0;
+        while done < size {
+            done += match pread(&file, &mut self.buffer[done..size], done as u64)? {
+                // Shorter than it should be: data was lost.
+                0 => return Err(Errno::IO),
+                count => count,
+            };
+        }
+        drop(file);
+        if self.entries.verify && size > 0 {
+            let ended = now();
+            let number = self.number(item);
+            self.verified.0 += size as u64;
+            if let Err(bad) = self.generator.verify(number, 0, &self.buffer[..size], &mut self.scratch) {
+                self.verified.1 += bad.words;
+            }
+            // Comparing is not the storage's time.
+            *started += now() - ended;
+        }
+        Ok(size as u64)
+    }
+
+    fn rename(&mut self, item: u64) -> rustix::io::Result<()> {
+        self.other.clear();
+        if let Some(slash) = self.path.rfind('/') {
+            self.other.push_str(&self.path[..=slash]);
+        }
+        self.names.push_item(&mut self.other, self.owner, item, !self.context.renamed);
+        renameat(self.base(), self.path.as_str(), self.base(), self.other.as_str())
+    }
+
+    /// Makes or removes the directories of the tree; one that all share is the first rank's work.
+    fn walk_tree(&mut self) -> rustix::io::Result<StopCause> {
+        if !self.tree.per_rank && self.place.in_job > 0 {
+            return Ok(StopCause::Bytes);
+        }
+        let count = self.tree.directories();
+        let make = self.entries.operation == EntryOperation::MakeTree;
+        while self.position < count {
+            let directory = if make { self.position } else { count - 1 - self.position };
+            self.path.clear();
+            self.push_directory(directory);
+            let started = now();
+            if make {
+                mkdirat(self.base(), self.path.as_str(), Mode::RWXU)?;
+            } else {
+                unlinkat(self.base(), self.path.as_str(), AtFlags::REMOVEDIR)?;
+            }
+            self.position += 1;
+            let ended = now();
+            self.meter.record(0, ended - started, 0);
+            if let Some(cause) = self.look_up(ended) {
+                return Ok(cause);
+            }
+        }
+        Ok(StopCause::Bytes)
+    }
+
+    /// Lists directories, dealt to ranks in turn, and looks at every entry in them.
+    fn find(&mut self) -> rustix::io::Result<StopCause> {
+        let trees = if self.tree.per_rank { u64::from(self.place.size) } else { 1 };
+        let each = self.tree.directories();
+        while self.position < trees * each {
+            let (tree, directory) = (self.position / each, self.position % each);
+            self.position += 1;
+            if (self.position - 1) % u64::from(self.place.size) != u64::from(self.place.number) {
+                continue;
+            }
+            self.path.clear();
+            Names::push_directory(&mut self.path, tree as u32, directory, self.tree.branch);
+            let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let opened = openat(self.base(), self.path.as_str(), flags, Mode::empty())?;
+            let mut started = now();
+            for entry in Dir::read_from(&opened)? {
+                let entry = entry?;
+                if matches!(entry.file_name().to_bytes(), b"." | b"..") {
+                    continue;
+                }
+                std::hint::black_box(statat(&opened, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW)?);
+                let ended = now();
+                self.meter.record(0, ended - started, 0);
+                started = ended;
+                if ended >= self.meter.interval_end().min(self.deadline)
+                    && let Some(cause) = self.look_up(ended)
+                {
+                    return Ok(cause);
+                }
+            }
+            if let Some(cause) = self.look_up(started) {
+                return Ok(cause);
+            }
+        }
+        Ok(StopCause::Bytes)
+    }
+
+    /// Flushes the file system of the target, and no other.
+    fn sync(&mut self) {
+        let started = now();
+        match syncfs(self.context.ground.as_fd()) {
+            Ok(()) => self.meter.record_side(1, now() - started),
+            Err(error) => {
+                self.errors += 1;
+                self.context.report_errno(self.place.number, OperationKind::Fsync, "", None, error);
+            }
+        }
+    }
+}

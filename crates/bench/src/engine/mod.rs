@@ -1,0 +1,19 @@
+//! How a phase is done on one host: ranks that open their files, meet, move bytes, make them durable, close, and count.
+
+mod buffer;
+mod clock;
+mod entries;
+mod files;
+mod flow;
+mod meter;
+mod pacer;
+mod probe;
+mod psync;
+mod rank;
+mod uring;
+
+pub use clock::now;
+pub use meter::{Board, INTERVAL_NS, RankInterval};
+pub use probe::{Chosen, EngineKind, choose};
+pub use rank::{PhaseContext, RankOutcome, StopFlag, main_kinds, run_rank};
+pub use uring::available as uring_available;

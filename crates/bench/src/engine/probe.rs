@@ -1,0 +1,195 @@
+//! Which engine suits this file system. `io_uring` is not always the faster one: where the kernel can't do a buffered
+//! read without waiting (tmpfs) it hands each I/O to a worker thread, at 5 to 9 times the CPU of `pread`.
+
+use std::sync::Mutex;
+
+use fault::{Fault, Kind, Result};
+use fleet::Meeting;
+use fleet::local::LocalRank;
+use rustix::time::{ClockId, clock_gettime};
+use units::Bytes;
+
+use super::meter::Board;
+use super::rank::{PhaseContext, StopFlag, run_rank};
+use super::uring;
+use crate::ground::RunDirectory;
+use crate::workload::{EngineChoice, FileSet, Fsync, Order, Pacing, Phase, Stop, Transfer, Workload};
+
+/// How I/O is submitted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EngineKind {
+    /// `pread` and `pwrite`.
+    Psync,
+    /// `io_uring`.
+    Uring,
+}
+
+/// An engine and why it was chosen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chosen {
+    /// Which.
+    pub kind: EngineKind,
+    /// For the record.
+    pub reason: String,
+}
+
+/// The probe moves at most this many bytes and I/Os per engine, and stops after this long.
+const PROBE_BYTES: u64 = 32 << 20;
+const PROBE_OPERATIONS: u64 = 2000;
+const PROBE_MILLISECONDS: u64 = 150;
+/// A gain below this is noise, and the simpler engine wins.
+const WORTHWHILE: f64 = 1.10;
+/// More CPU per I/O than this, and a gain in rate must be as large to be worth it.
+const CPU_HEAVY: f64 = 1.5;
+
+impl EngineKind {
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Psync => "psync",
+            Self::Uring => "uring",
+        }
+    }
+}
+
+/// Chooses the engine for a transfer: as told, by necessity, or by a probe in the run directory.
+pub fn choose(choice: EngineChoice, transfer: &Transfer, ground: &RunDirectory) -> Result<Chosen> {
+    let sequential_only = matches!(transfer.fsync, Fsync::Every(_)) || !transfer.think_time.is_zero();
+    let chosen = |kind, reason: &str| Ok(Chosen { kind, reason: reason.to_owned() });
+    match choice {
+        EngineChoice::Psync if transfer.queue_depth > 1 => Err(unsupported(
+            format!("the psync engine has one I/O in flight per rank, not {}", transfer.queue_depth),
+            "use more ranks, or the uring engine",
+        )),
+        EngineChoice::Psync => chosen(EngineKind::Psync, "as told"),
+        EngineChoice::Uring if sequential_only => Err(unsupported(
+            "the uring engine has no fsync per write and no think time".to_owned(),
+            "use the psync engine",
+        )),
+        EngineChoice::Uring => chosen(EngineKind::Uring, "as told"),
+        EngineChoice::Auto if sequential_only && transfer.queue_depth == 1 => {
+            chosen(EngineKind::Psync, "fsync per write or think time needs one I/O at a time")
+        }
+        EngineChoice::Auto if !uring::available() && transfer.queue_depth == 1 => {
+            chosen(EngineKind::Psync, "this kernel does not let us use io_uring")
+        }
+        EngineChoice::Auto if transfer.queue_depth > 1 => {
+            chosen(EngineKind::Uring, "more than one I/O in flight per rank")
+        }
+        EngineChoice::Auto => probe(transfer, ground),
+    }
+}
+
+fn unsupported(message: String, hint: &str) -> Fault {
+    Fault::new(Kind::Unsupported, message).hint(hint)
+}
+
+/// Rate and CPU time of one engine.
+#[derive(Debug, Clone, Copy)]
+struct Sample {
+    operations_per_second: f64,
+    cpu_microseconds: f64,
+}
+
+fn probe(transfer: &Transfer, ground: &RunDirectory) -> Result<Chosen> {
+    let workload = probe_workload(transfer);
+    let prepare =
+        Phase::transfer("prepare", Transfer { direct: transfer.direct, ..Transfer::write(Bytes::mib(1)) });
+    if !transfer.writes() {
+        measure(&workload, &prepare, EngineKind::Psync, ground)?;
+    }
+    let psync = measure(&workload, &workload.phases[0], EngineKind::Psync, ground)?;
+    let uring = measure(&workload, &workload.phases[0], EngineKind::Uring, ground)?;
+    ground.remove_file(&crate::ground::Names::data(0))?;
+    let gain = uring.operations_per_second / psync.operations_per_second.max(1e-9);
+    let cost = uring.cpu_microseconds / psync.cpu_microseconds.max(1e-9);
+    let kind = if gain > WORTHWHILE && (cost < CPU_HEAVY || gain > cost) {
+        EngineKind::Uring
+    } else {
+        EngineKind::Psync
+    };
+    let reason = format!(
+        "probe: psync {:.0} op/s at {:.1} µs CPU, uring {:.0} op/s at {:.1} µs CPU",
+        psync.operations_per_second,
+        psync.cpu_microseconds,
+        uring.operations_per_second,
+        uring.cpu_microseconds
+    );
+    Ok(Chosen { kind, reason })
+}
+
+/// One rank, a small file, the transfer's own shape.
+fn probe_workload(transfer: &Transfer) -> Workload {
+    let size = transfer.transfer_size.largest();
+    let operations = (PROBE_BYTES / size.get().max(1)).clamp(4, PROBE_OPERATIONS);
+    let block = Bytes::new((size.get() * operations).next_multiple_of(1 << 20));
+    let block = Bytes::new(block.get().next_multiple_of(size.get().max(1)));
+    let shape = Transfer {
+        order: if transfer.order == Order::Sequential { Order::Sequential } else { Order::Random },
+        pacing: Pacing::Closed,
+        verify: false,
+        fsync: Fsync::AtEnd,
+        rank_shift: crate::workload::RankShift::None,
+        ..transfer.clone()
+    };
+    let stop = Stop {
+        time: Some(std::time::Duration::from_millis(PROBE_MILLISECONDS)),
+        operations: Some(operations),
+        ..Stop::default()
+    };
+    Workload {
+        version: crate::workload::VERSION,
+        name: "probe".to_owned(),
+        ranks: 1,
+        seed: 1,
+        engine: EngineChoice::Auto,
+        pin: false,
+        repetitions: 1,
+        files: FileSet { block_size: block, ..FileSet::default() },
+        data: crate::data::Data::default(),
+        phases: vec![Phase { stop, ..Phase::transfer("probe", shape) }],
+    }
+}
+
+fn measure(workload: &Workload, phase: &Phase, kind: EngineKind, ground: &RunDirectory) -> Result<Sample> {
+    let (board, stop, errors) = (Board::new(1), StopFlag::default(), Mutex::new(Vec::new()));
+    let written = [std::sync::atomic::AtomicU64::new(u64::MAX)];
+    let context = PhaseContext {
+        workload,
+        phase,
+        ground,
+        board: &board,
+        stop: &stop,
+        engines: &[kind],
+        pin: &[],
+        written: &written,
+        made: &[],
+        renamed: false,
+        errors: &errors,
+        host: "",
+    };
+    let meeting = Meeting::new(1);
+    let cpu = process_cpu();
+    let outcome = run_rank(&context, &LocalRank::alone(&meeting))?;
+    let cpu = process_cpu() - cpu;
+    if let Some(error) = errors.into_inner().unwrap_or_default().into_iter().next() {
+        let fault = Fault::new(Kind::Io, error.message);
+        return Err(match error.hint {
+            Some(hint) => fault.hint(hint),
+            None => fault,
+        });
+    }
+    let operations = outcome.result.operations.max(1) as f64;
+    // With the fsync, so that writes are compared by what reached the storage.
+    let seconds = outcome.result.synced_ns.saturating_sub(outcome.result.opened_ns) as f64 / 1e9;
+    Ok(Sample {
+        operations_per_second: operations / seconds.max(1e-9),
+        cpu_microseconds: cpu as f64 / 1e3 / operations,
+    })
+}
+
+/// CPU time of the whole process: io_uring's workers count too.
+fn process_cpu() -> u64 {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}

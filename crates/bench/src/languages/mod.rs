@@ -1,0 +1,3 @@
+//! The field's languages: each turns what people type into a [`crate::Workload`].
+
+pub mod iotest;

@@ -1,0 +1,10 @@
+//! Runs a workload on this host: a fresh directory per repetition, phases one after the other, events on the way, a
+//! record at the end, nothing left behind.
+
+mod collect;
+mod phase;
+mod preflight;
+mod session;
+mod watch;
+
+pub use session::{Options, Session, TestPlan};

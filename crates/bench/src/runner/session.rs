@@ -1,0 +1,274 @@
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
+
+use fault::{Fault, Kind, Result};
+use host::{Environment, Probe, System};
+use record::{
+    Event, Listener, PhaseResult, Repetition, RunError, RunRecord, RunState, StopCause, TestRecord,
+};
+
+use super::phase::{PhaseRun, PhaseSetting};
+use super::preflight;
+use crate::belief;
+use crate::engine::now;
+use crate::ground::RunDirectory;
+use crate::interrupt;
+use crate::workload::{Activity, EntryOperation, Workload};
+
+/// How a session runs its tests.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Leave the files of the last repetition in the target.
+    pub keep_files: bool,
+    /// Fill the file system beyond 90 % if the workload needs it.
+    pub fill_beyond: bool,
+    /// Name for the run.
+    pub label: Option<String>,
+    /// Type the target's file system must have, so that an unmounted target is noticed.
+    pub expect_file_system: Option<String>,
+}
+
+/// One test to run.
+#[derive(Debug, Clone)]
+pub struct TestPlan {
+    /// Name in the record.
+    pub name: String,
+    /// `iotest`, `workload`.
+    pub test: String,
+    /// Directory under test.
+    pub target: PathBuf,
+    /// What to do.
+    pub workload: Workload,
+    /// pCores that per-pCore rates refer to.
+    pub pcores: u32,
+    /// Said of short runs that stand for longer ones.
+    pub equivalence: Option<String>,
+}
+
+/// A run: tests one after the other, all in one record.
+pub struct Session<'a> {
+    /// The record as far as it has come.
+    pub record: RunRecord,
+    options: Options,
+    started: u64,
+    listener: &'a mut dyn Listener,
+    save: &'a mut dyn FnMut(&RunRecord) -> Result<()>,
+}
+
+impl<'a> Session<'a> {
+    /// A session for `command`. `save` is called after every phase, so that a killed run keeps what it measured.
+    pub fn new(
+        command: Vec<String>,
+        options: Options,
+        listener: &'a mut dyn Listener,
+        save: &'a mut dyn FnMut(&RunRecord) -> Result<()>,
+    ) -> Self {
+        let system = System::here();
+        let record = RunRecord {
+            version: record::VERSION,
+            id: record::new_id(),
+            label: options.label.clone(),
+            state: RunState::Running,
+            error: None,
+            program: format!("forebay {}", env!("CARGO_PKG_VERSION")),
+            command,
+            process_id: std::process::id(),
+            boot_id: system.boot_id(),
+            started_at: record::timestamp(),
+            elapsed_ns: 0,
+            spec: None,
+            environment: Environment::default(),
+            tests: Vec::new(),
+            requirements: Vec::new(),
+        };
+        Self { record, options, started: now(), listener, save }
+    }
+
+    /// Runs `plans` and ends the session. The record is complete in every case; an early end is also returned.
+    pub fn run(mut self, plans: &[TestPlan]) -> (RunRecord, Result<()>) {
+        self.emit(&Event::RunStarted { run: self.record.id.clone(), tests: plans.len() as u32 });
+        let outcome = plans.iter().try_for_each(|plan| self.run_test(plan));
+        (self.record.state, self.record.error) = match &outcome {
+            Ok(()) => (RunState::Complete, None),
+            Err(fault) => {
+                let state =
+                    if interrupt::requested().is_some() { RunState::Interrupted } else { RunState::Failed };
+                let hint = fault.hint_text().map(str::to_owned);
+                (state, Some(RunError { message: fault.message().to_owned(), hint }))
+            }
+        };
+        self.record.elapsed_ns = now() - self.started;
+        let (run, elapsed_ns) = (self.record.id.clone(), self.record.elapsed_ns);
+        self.emit(&Event::RunFinished { run, elapsed_ns });
+        (self.record, outcome)
+    }
+
+    fn emit(&mut self, event: &Event) {
+        self.listener.on_event(event);
+    }
+
+    fn save(&mut self) -> Result<()> {
+        self.record.elapsed_ns = now() - self.started;
+        (self.save)(&self.record)
+    }
+
+    fn run_test(&mut self, plan: &TestPlan) -> Result<()> {
+        let workload = plan.workload.prepared();
+        workload.check()?;
+        let system = System::here();
+        let environment = system.environment(Some(&plan.target))?;
+        preflight::check(&plan.target, &environment, &workload, &self.options)?;
+        for message in preflight::notices(&environment, &workload) {
+            self.emit(&Event::Notice { message });
+        }
+        if self.record.tests.is_empty() {
+            self.record.environment = environment.clone();
+        }
+        let summary = workload.summary();
+        self.emit(&Event::TestStarted {
+            test: plan.name.clone(),
+            summary: summary.clone(),
+            repetitions: workload.repetitions,
+        });
+        self.record.tests.push(TestRecord {
+            name: plan.name.clone(),
+            test: plan.test.clone(),
+            target: plan.target.clone(),
+            summary,
+            workload: serde_json::to_value(&workload)
+                .map_err(|error| Fault::new(Kind::Bug, format!("cannot express the workload: {error}")))?,
+            pcores: plan.pcores,
+            equivalence: plan.equivalence.clone(),
+            repetitions: Vec::new(),
+            checks: Vec::new(),
+        });
+        let probe = system.probe(&plan.target)?;
+        let outcome = (1..=workload.repetitions)
+            .try_for_each(|number| self.repeat(plan, &workload, &environment, &probe, number));
+        if let Some(test) = self.record.tests.last_mut() {
+            test.checks = belief::test_checks(test);
+        }
+        self.save()?;
+        outcome
+    }
+
+    /// One pass over the phases, in a directory of its own.
+    fn repeat(
+        &mut self,
+        plan: &TestPlan,
+        workload: &Workload,
+        environment: &Environment,
+        probe: &Probe,
+        number: u32,
+    ) -> Result<()> {
+        let id = format!("{}-{}-{number}", self.record.id, self.record.tests.len());
+        let ground = RunDirectory::create(&plan.target, &id, &workload.files.tree.prefix)?;
+        if let Some(test) = self.record.tests.last_mut() {
+            test.repetitions.push(Repetition { number, phases: Vec::new() });
+        }
+        let outcome = self.run_phases(plan, workload, environment, probe, number, &ground);
+        let keep = self.options.keep_files && number == workload.repetitions;
+        let removed = if keep { Ok(()) } else { remove(ground) };
+        outcome.and(removed)
+    }
+
+    fn run_phases(
+        &mut self,
+        plan: &TestPlan,
+        workload: &Workload,
+        environment: &Environment,
+        probe: &Probe,
+        number: u32,
+        ground: &RunDirectory,
+    ) -> Result<()> {
+        let written: Vec<AtomicU64> = (0..workload.ranks).map(|_| AtomicU64::new(0)).collect();
+        let made: Vec<AtomicU64> = (0..workload.ranks).map(|_| AtomicU64::new(0)).collect();
+        let mut renamed = false;
+        for phase in &workload.phases {
+            stop_if_asked()?;
+            let setting = PhaseSetting {
+                test: &plan.name,
+                repetition: number,
+                workload,
+                phase,
+                ground,
+                environment,
+                probe,
+                pcores: plan.pcores,
+                written: &written,
+                made: &made,
+                renamed,
+                run_started: self.started,
+            };
+            let (result, outcome) = PhaseRun::new(&setting, self.listener).run()?;
+            renamed ^= renames(phase);
+            self.keep(result)?;
+            outcome?;
+        }
+        Ok(())
+    }
+
+    /// Puts a phase's result into the record, saves it, and judges it.
+    fn keep(&mut self, result: PhaseResult) -> Result<()> {
+        let verdict = judge(&result);
+        if let Some(repetition) = self.record.tests.last_mut().and_then(|t| t.repetitions.last_mut()) {
+            repetition.phases.push(result);
+        }
+        self.save()?;
+        verdict
+    }
+}
+
+/// A phase that failed ends the run: the ones after it would measure its ruins.
+fn judge(result: &PhaseResult) -> Result<()> {
+    match result.stopped_by {
+        StopCause::Interrupted => Err(interrupted()),
+        StopCause::Error => {
+            let first = result.errors.first();
+            let message =
+                first.map_or_else(|| format!("phase `{}` failed", result.name), |e| e.message.clone());
+            let kind = if message.contains("no space") || message.contains("quota") {
+                Kind::NoSpace
+            } else {
+                Kind::Io
+            };
+            let fault = Fault::new(kind, message);
+            Err(match first.and_then(|e| e.hint.clone()) {
+                Some(hint) => fault.hint(hint),
+                None => fault,
+            })
+        }
+        StopCause::Bytes | StopCause::Time => Ok(()),
+    }
+}
+
+fn interrupted() -> Fault {
+    let signal = match interrupt::requested() {
+        Some(libc::SIGTERM) => "SIGTERM",
+        Some(libc::SIGHUP) => "SIGHUP",
+        _ => "Ctrl-C",
+    };
+    Fault::new(
+        Kind::Interrupted,
+        format!("stopped by {signal}; what was measured so far is kept in the record"),
+    )
+}
+
+fn stop_if_asked() -> Result<()> {
+    if interrupt::requested().is_some() { Err(interrupted()) } else { Ok(()) }
+}
+
+fn renames(phase: &crate::workload::Phase) -> bool {
+    phase
+        .jobs
+        .iter()
+        .any(|job| matches!(&job.activity, Activity::Entries(e) if e.operation == EntryOperation::Rename))
+}
+
+fn remove(ground: RunDirectory) -> Result<()> {
+    let target = ground.path().parent().map(Path::to_owned).unwrap_or_default();
+    ground.remove().map_err(|fault| {
+        let hint = format!("`forebay clean {}` removes what is left", target.display());
+        if fault.hint_text().is_some() { fault } else { fault.hint(hint) }
+    })
+}
