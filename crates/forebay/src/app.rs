@@ -14,10 +14,10 @@ use crate::settings::Settings;
 use crate::{exit, logs};
 
 /// Runs the command that `arguments` ask for.
-pub fn run(arguments: Vec<OsString>) -> ExitCode {
-    let cli = match Cli::try_parse_from(&arguments) {
+pub fn run(arguments: &[OsString]) -> ExitCode {
+    let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
-        Err(error) => return exit::code(not_a_command(&error, &arguments)),
+        Err(error) => return exit::code(not_a_command(&error, arguments)),
     };
     let words = arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let settings = Settings::new(&cli.global, words);

@@ -2,6 +2,7 @@
 
 mod clean;
 mod global;
+mod guards;
 mod init;
 mod iotest;
 mod outputs;
@@ -16,6 +17,7 @@ use clap::{Parser, Subcommand};
 
 pub use clean::Clean;
 pub use global::Global;
+pub use guards::Guards;
 pub use init::{Init, Role};
 pub use iotest::{Data, Engine, Iotest};
 pub use outputs::Outputs;

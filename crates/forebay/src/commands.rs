@@ -2,10 +2,12 @@
 
 mod clean;
 mod completions;
+mod ending;
 mod files;
 mod init;
 mod iotest;
 mod man;
+mod measure;
 mod prove;
 mod run;
 mod runs;

@@ -12,5 +12,5 @@ mod signals;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    app::run(std::env::args_os().collect())
+    app::run(&std::env::args_os().collect::<Vec<_>>())
 }

@@ -27,7 +27,9 @@ fn stop(signal: i32, printer: &Printer) {
         std::process::exit(of_outcome(Outcome::Stopped(named(signal))).into());
     }
     bench::interrupt::request(signal);
-    printer.say("stopping and removing files; a second signal stops at once and leaves them for `forebay clean`");
+    printer.say(
+        "stopping and removing files; a second signal stops at once and leaves them for `forebay clean`",
+    );
 }
 
 /// The signal that asked us to stop, if one did.

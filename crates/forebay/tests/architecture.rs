@@ -1,5 +1,7 @@
 //! The house's plan, checked: which room may use which, and what no room may be.
 
+#![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -55,12 +57,16 @@ fn violations(rooms: &BTreeMap<String, toml::Table>) -> Vec<String> {
     let mut found = Vec::new();
     for (room, manifest) in rooms.iter().filter(|(room, _)| !FOR_TESTS.contains(&room.as_str())) {
         let Some(layer) = layer_of(room) else {
-            found.push(format!("`{room}` has no layer: add it to LAYERS in crates/forebay/tests/architecture.rs"));
+            found.push(format!(
+                "`{room}` has no layer: add it to LAYERS in crates/forebay/tests/architecture.rs"
+            ));
             continue;
         };
         for used in dependencies(manifest).iter().filter(|used| rooms.contains_key(*used)) {
             if FOR_TESTS.contains(&used.as_str()) {
-                found.push(format!("`{room}` ships with `{used}`, which is for tests: make it a dev-dependency"));
+                found.push(format!(
+                    "`{room}` ships with `{used}`, which is for tests: make it a dev-dependency"
+                ));
             } else if layer_of(used).is_none_or(|below| below >= layer) {
                 found.push(format!("`{room}` must not use `{used}`: it is not in a lower layer"));
             }
@@ -106,7 +112,10 @@ fn only_the_workspace_decides_versions() {
             let Some(table) = manifest.get(key).and_then(toml::Value::as_table) else { continue };
             for (name, how) in table {
                 let inherits = how.get("workspace").and_then(toml::Value::as_bool) == Some(true);
-                assert!(inherits, "`{room}` decides about `{name}` itself: name it in the workspace's Cargo.toml");
+                assert!(
+                    inherits,
+                    "`{room}` decides about `{name}` itself: name it in the workspace's Cargo.toml"
+                );
             }
         }
         let lints = manifest["lints"].get("workspace").and_then(toml::Value::as_bool);

@@ -20,4 +20,7 @@ pub struct Clean {
     /// Show what would be removed, remove nothing
     #[arg(short = 'n', long)]
     pub dry_run: bool,
+    /// Also remove what runs of other hosts left: from here nobody can tell whether they are still alive
+    #[arg(long)]
+    pub other_hosts: bool,
 }

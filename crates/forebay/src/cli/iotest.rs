@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use units::{Bytes, parse_duration};
 
-use super::Outputs;
+use super::{Guards, Outputs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -51,12 +51,11 @@ pub struct Iotest {
     /// Leave cached pages alone between writing and reading
     #[arg(long)]
     pub keep_cache: bool,
-    /// Allow filling the file system beyond 90 %
-    #[arg(long)]
-    pub fill_beyond: bool,
     /// Pin each reader and writer to its pCore
     #[arg(long)]
     pub pin: bool,
+    #[command(flatten)]
+    pub guards: Guards,
     #[command(flatten)]
     pub outputs: Outputs,
 }

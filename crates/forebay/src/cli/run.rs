@@ -3,7 +3,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Engine, Outputs};
+use super::{Engine, Guards, Outputs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -23,18 +23,17 @@ pub struct Run {
     /// Directory on the storage under test
     #[arg(short, long, value_name = "DIR")]
     pub target: PathBuf,
-    /// How often the workload runs
-    #[arg(long, value_name = "N", default_value = "1")]
-    pub repetitions: NonZeroU32,
+    /// How often the workload runs, instead of what it says
+    #[arg(long, value_name = "N")]
+    pub repetitions: Option<NonZeroU32>,
     /// How I/O is issued, instead of what the workload says
     #[arg(long, value_enum)]
     pub engine: Option<Engine>,
-    /// Allow filling the file system beyond 90 %
-    #[arg(long)]
-    pub fill_beyond: bool,
     /// Pin each rank to its pCore
     #[arg(long)]
     pub pin: bool,
+    #[command(flatten)]
+    pub guards: Guards,
     #[command(flatten)]
     pub outputs: Outputs,
 }

@@ -82,7 +82,7 @@ pub enum ExportAs {
 
 /// Compare two runs and say which differences are larger than the noise
 ///
-/// Refuses to compare runs that did different things.
+/// Refuses to compare runs that did not do the same, and names every difference.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  forebay runs compare 20261121-214226-3f9a1c latest")]
 pub struct Compare {
@@ -92,6 +92,9 @@ pub struct Compare {
     /// The run that is compared
     #[arg(value_name = "RUN")]
     pub run: String,
+    /// Compare runs that did not do the same
+    #[arg(long)]
+    pub force: bool,
 }
 
 /// Write the report of a run as HTML or Markdown

@@ -28,7 +28,9 @@ pub enum SpecAction {
 ///
 /// Exits 0 when the spec is right, 2 when it has problems.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  forebay spec check grid.toml\n  forebay spec check grid.toml --format json")]
+#[command(
+    after_help = "Examples:\n  forebay spec check grid.toml\n  forebay spec check grid.toml --format json"
+)]
 pub struct Check {
     /// The spec file
     #[arg(value_name = "SPEC")]

@@ -41,12 +41,12 @@ fn answers(context: &Context, arguments: &Init) -> fault::Result<Answers> {
     let name = questions.ask("Name of the grid", arguments.name.clone(), "grid".to_owned())?;
     let pcores = questions.ask("pCores of the whole grid", arguments.pcores, pcores_here())?;
     let clients = questions.ask("Hosts that use the storage", arguments.clients, NonZeroU32::MIN)?;
-    let memory =
-        questions.ask("Memory per pCore", arguments.memory_per_pcore, DEFAULT_MEMORY_PER_PCORE)?;
+    let memory = questions.ask("Memory per pCore", arguments.memory_per_pcore, DEFAULT_MEMORY_PER_PCORE)?;
     let role = spec::Role::from(arguments.role.unwrap_or(Role::Data));
     let read = questions.ask("Reading, per pCore", arguments.read, default_per_pcore())?;
     let write = questions.ask("Writing, per pCore", arguments.write, default_per_pcore())?;
-    let grid = Grid { memory_per_pcore: memory, clients: Some(clients.get()), ..Grid::new(name, pcores.get()) };
+    let grid =
+        Grid { memory_per_pcore: memory, clients: Some(clients.get()), ..Grid::new(name, pcores.get()) };
     let storage = Storage {
         capacity: questions.ask_optional("Usable capacity", arguments.capacity)?,
         read_per_pcore: Some(read),
@@ -54,7 +54,7 @@ fn answers(context: &Context, arguments: &Init) -> fault::Result<Answers> {
         mix: arguments.mix,
         ..Storage::new(role.as_str(), role)
     };
-    let target = arguments.target.as_deref().map(|target| as_text(target)).transpose()?;
+    let target = arguments.target.as_deref().map(as_text).transpose()?;
     let target = questions.ask_optional("Directory on the storage under test", target)?;
     Ok(Answers { grid, storage: vec![storage], target })
 }
@@ -85,7 +85,11 @@ fn already_there(path: &Path) -> Fault {
 fn write(path: &Path, text: &str, force: bool) -> fault::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true);
-    if force { options.create(true).truncate(true) } else { options.create_new(true) };
+    if force {
+        options.create(true).truncate(true)
+    } else {
+        options.create_new(true)
+    };
     let mut file = options.open(path).map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => already_there(path),
         _ => Fault::os("create", path, error),

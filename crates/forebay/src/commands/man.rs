@@ -26,7 +26,8 @@ fn print_main(context: &Context) -> Result {
 fn write_all(context: &Context, dir: &Path) -> Result {
     std::fs::create_dir_all(dir).map_err(|error| Fault::os("create", dir, error))?;
     let commands = Cli::command().disable_help_subcommand(true);
-    clap_mangen::generate_to(commands, dir).map_err(|error| Fault::os("write manual pages to", dir, error))?;
+    clap_mangen::generate_to(commands, dir)
+        .map_err(|error| Fault::os("write manual pages to", dir, error))?;
     context.printer.say(format!("manual pages are in {}", dir.display()));
     Ok(Outcome::Done)
 }

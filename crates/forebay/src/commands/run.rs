@@ -1,9 +1,39 @@
-use fault::{Fault, Kind};
+use bench::workload::EngineChoice;
+use bench::{TestPlan, Workload};
+use fault::Fault;
 
-use super::{Context, Result};
-use crate::cli::Run;
+use super::{Context, Result, measure};
+use crate::cli::{Engine, Run};
 
-/// Not built yet.
-pub fn run(_context: &Context, _arguments: &Run) -> Result {
-    Err(Fault::new(Kind::Unsupported, "`forebay run` is not built yet").into())
+/// Runs a workload file on one directory.
+pub fn run(context: &Context, arguments: &Run) -> Result {
+    let path = &arguments.workload;
+    let text = std::fs::read_to_string(path).map_err(|error| Fault::os("read workload", path, error))?;
+    let mut workload = Workload::from_toml(&text)?;
+    if let Some(repetitions) = arguments.repetitions {
+        workload.repetitions = repetitions.get();
+    }
+    if let Some(engine) = arguments.engine {
+        workload.engine = engine.into();
+    }
+    workload.pin |= arguments.pin;
+    let plan = TestPlan {
+        name: workload.name.clone(),
+        test: "workload".to_owned(),
+        target: arguments.target.clone(),
+        workload,
+        pcores: host::System::here().cpu().pcores.max(1),
+        equivalence: None,
+    };
+    measure::measure_and_show(context, &[plan], &arguments.guards, &arguments.outputs, None)
+}
+
+impl From<Engine> for EngineChoice {
+    fn from(engine: Engine) -> Self {
+        match engine {
+            Engine::Auto => Self::Auto,
+            Engine::Psync => Self::Psync,
+            Engine::Uring => Self::Uring,
+        }
+    }
 }

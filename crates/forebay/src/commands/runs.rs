@@ -1,6 +1,5 @@
 mod export;
 mod list;
-mod pending;
 mod report;
 
 use fault::Fault;
@@ -23,8 +22,14 @@ pub fn show(context: &Context, arguments: &Show) -> Result {
 /// Compares two runs.
 pub fn compare(context: &Context, arguments: &Compare) -> Result {
     let store = context.settings.store()?;
-    let (_baseline, _run) = (store.load(&arguments.baseline)?, store.load(&arguments.run)?);
-    Err(fault::Fault::new(fault::Kind::Unsupported, "comparing is not built yet").into())
+    let (baseline, run) = (store.load(&arguments.baseline)?, store.load(&arguments.run)?);
+    let comparison = if arguments.force {
+        record::compare_anyway(&baseline, &run)
+    } else {
+        record::compare(&baseline, &run)?
+    };
+    context.printer.document("comparison", &comparison, || console::comparison(&comparison))?;
+    Ok(Outcome::Done)
 }
 
 /// Removes the named runs. One that can't be removed does not keep the others; each is told.
@@ -42,7 +47,7 @@ pub fn remove(context: &Context, arguments: &Remove) -> Result {
             }
         }
     }
-    let lines = || removed.iter().map(|id| format!("removed {id}\n")).collect();
+    let lines = || removed.iter().map(|id| format!("removed {id}")).collect::<Vec<_>>().join("\n");
     match (failure, removed.is_empty()) {
         (Some(last), true) => Err(last.into()),
         (Some(last), false) => {

@@ -17,9 +17,10 @@ pub fn render(error: &LoadError, problem: &Problem) -> String {
     let snippet = Snippet {
         message: &problem.message,
         source: NamedSource::new(error.path.to_string_lossy(), error.text.clone()),
-        label: problem.span.as_ref().map(|span| {
-            LabeledSpan::new_with_span(Some(problem.label.clone()), (span.start, span.len()))
-        }),
+        label: problem
+            .span
+            .as_ref()
+            .map(|span| LabeledSpan::new_with_span(Some(problem.label.clone()), (span.start, span.len()))),
     };
     let mut theme = GraphicalTheme { styles: ThemeStyles::ansi(), ..GraphicalTheme::unicode_nocolor() };
     "error:".clone_into(&mut theme.characters.error);

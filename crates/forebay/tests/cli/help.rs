@@ -21,7 +21,8 @@ fn every_command_has_the_help_it_had() {
     for command in commands {
         let mut arguments: Vec<&str> = command.iter().map(String::as_str).collect();
         arguments.push("--help");
-        let name = ["forebay"].into_iter().chain(command.iter().map(String::as_str)).collect::<Vec<_>>().join("-");
+        let name =
+            ["forebay"].into_iter().chain(command.iter().map(String::as_str)).collect::<Vec<_>>().join("-");
         insta::assert_snapshot!(format!("help-{name}"), place.transcript(&arguments));
     }
 }

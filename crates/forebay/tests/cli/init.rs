@@ -26,9 +26,28 @@ fn what_init_writes_is_a_spec() {
 fn flags_are_answers() {
     let place = Place::new();
     let call = place.call(&[
-        "init", "-", "--name", "sas prod", "--pcores", "64", "--clients", "8", "--memory-per-pcore", "16g",
-        "--capacity", "100TiB", "--read", "200 MB/s", "--write", "120 MB/s", "--role", "work", "--mix", "60:40",
-        "--target", "/mnt/work",
+        "init",
+        "-",
+        "--name",
+        "sas prod",
+        "--pcores",
+        "64",
+        "--clients",
+        "8",
+        "--memory-per-pcore",
+        "16g",
+        "--capacity",
+        "100TiB",
+        "--read",
+        "200 MB/s",
+        "--write",
+        "120 MB/s",
+        "--role",
+        "work",
+        "--mix",
+        "60:40",
+        "--target",
+        "/mnt/work",
     ]);
     assert_eq!((call.code, call.err.as_str()), (0, ""));
     insta::assert_snapshot!(call.out);

@@ -1,5 +1,7 @@
 //! The command line as users see it: exit code, standard output and standard error of the real program.
 
+#![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
+
 mod errors;
 mod help;
 mod init;

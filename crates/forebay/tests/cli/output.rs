@@ -39,10 +39,8 @@ fn a_full_disk_is_a_failure() {
 fn colours_are_for_terminals_and_for_those_who_insist() {
     let place = Place::new();
     let escapes = |variables: &[(&str, &str)]| {
-        let output = plain(&place, &["spec", "check", "gone.toml"])
-            .envs(variables.iter().copied())
-            .output()
-            .unwrap();
+        let output =
+            plain(&place, &["spec", "check", "gone.toml"]).envs(variables.iter().copied()).output().unwrap();
         output.stderr.contains(&0x1b)
     };
     assert!(!escapes(&[]));
@@ -61,6 +59,7 @@ fn a_log_goes_to_standard_error_only() {
 
 #[test]
 fn the_schema_is_json() {
-    let schema: serde_json::Value = serde_json::from_str(&Place::new().call(&["spec", "schema"]).out).unwrap();
+    let schema: serde_json::Value =
+        serde_json::from_str(&Place::new().call(&["spec", "schema"]).out).unwrap();
     assert_eq!(schema["type"], "object");
 }

@@ -117,6 +117,63 @@ fn only_named_runs_are_removed() {
 }
 
 #[test]
+fn a_comparison_says_which_differences_are_larger_than_the_noise() {
+    let place = Place::new();
+    let sample = |write_mb| Sample { repetitions: 5, write_mb, ..Sample::default() };
+    keep(&place, &with_id(OLD, &sample(90.0)));
+    keep(&place, &with_id(NEW, &sample(171.0)));
+    let text = place.call(&["runs", "compare", OLD, "latest"]);
+    assert_eq!(text.code, 0, "{}", text.err);
+    assert!(text.out.contains("better") && text.out.contains("within the noise"), "{}", text.out);
+    let json = place.call(&["runs", "compare", OLD, "latest", "--format", "json"]).out;
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((json["kind"].as_str(), json["data"]["a"].as_str()), (Some("comparison"), Some(OLD)));
+}
+
+#[test]
+fn unlike_runs_are_compared_only_by_force() {
+    let place = Place::new();
+    keep(&place, &with_id(OLD, &Sample { ranks: 4, ..Sample::default() }));
+    keep(&place, &with_id(NEW, &Sample::default()));
+    let refused = place.call(&["runs", "compare", OLD, NEW]);
+    assert_eq!((refused.code, refused.out.as_str()), (1, ""));
+    assert!(
+        refused.err.contains("did not do the same") && refused.err.contains("--force"),
+        "{}",
+        refused.err
+    );
+    let forced = place.call(&["runs", "compare", OLD, NEW, "--force"]);
+    assert_eq!(forced.code, 0);
+    assert!(forced.out.contains("not the same: "), "{}", forced.out);
+}
+
+#[test]
+fn exports_are_tables_lines_and_the_document() {
+    let place = two_runs();
+    let export = |shape: &str| place.call(&["runs", "export", "latest", "--as", shape]).out;
+    let (csv, jsonl) = (export("csv"), export("jsonl"));
+    assert_eq!(csv.lines().count(), jsonl.lines().count() + 1);
+    assert!(export("series-csv").lines().count() > csv.lines().count());
+    let row: serde_json::Value = serde_json::from_str(jsonl.lines().next().unwrap()).unwrap();
+    assert!(row["bandwidth_bytes_per_second"].is_number() && row["phase"].is_string(), "{row}");
+    let record: RunRecord = serde_json::from_str(&export("json")).unwrap();
+    assert_eq!(record.id, NEW);
+    let written = place.call(&["runs", "export", "latest", "--output", "phases.csv"]);
+    assert_eq!((written.out.as_str(), written.err.as_str()), ("", "wrote phases.csv\n"));
+    assert_eq!(place.read("phases.csv"), csv);
+}
+
+#[test]
+fn a_report_is_written_where_it_is_wanted() {
+    let place = two_runs();
+    assert_eq!(place.call(&["runs", "report"]).code, 0);
+    assert!(place.read(&format!("forebay-{NEW}.html")).contains("<html"));
+    let markdown = place.call(&["runs", "report", OLD, "--md", "--output", "-"]);
+    assert!(markdown.out.starts_with('#'), "{}", markdown.out);
+    assert_eq!(place.call(&["runs", "report", "--output", "no/such/folder.html"]).code, 1);
+}
+
+#[test]
 fn another_directory_for_runs_by_flag_or_by_environment() {
     let place = two_runs();
     let elsewhere = place.call(&["runs", "list", "--runs-dir", "other"]);

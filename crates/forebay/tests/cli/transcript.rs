@@ -52,8 +52,10 @@ impl Place {
     pub fn transcript(&self, arguments: &[&str]) -> String {
         let call = self.call(arguments);
         let line = arguments.join(" ");
-        let text =
-            format!("$ forebay {line}\nexit: {}\n--- stdout\n{}--- stderr\n{}", call.code, call.out, call.err);
+        let text = format!(
+            "$ forebay {line}\nexit: {}\n--- stdout\n{}--- stderr\n{}",
+            call.code, call.out, call.err
+        );
         Redactor::new().path(self.path(), "dir").apply(&text)
     }
 }

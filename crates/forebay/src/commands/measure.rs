@@ -1,0 +1,77 @@
+//! What every command that measures does: run the tests, keep the record at every step, and end with the verdict.
+
+use bench::{Options, Session, TestPlan};
+use console::Progress;
+use fault::Fault;
+use record::{RunRecord, RunState, SpecDocument};
+use spec::Document;
+
+use super::{Context, Result, ending};
+use crate::cli::{Guards, Outputs};
+
+/// Runs `plans` and keeps the record, with a verdict per requirement when they come from a spec. An early end comes
+/// back too; the record is `None` when nothing was measured yet.
+pub fn measure(
+    context: &Context,
+    plans: &[TestPlan],
+    guards: &Guards,
+    outputs: &Outputs,
+    document: Option<&Document>,
+) -> fault::Result<(Option<RunRecord>, fault::Result<()>)> {
+    let store = context.settings.store()?;
+    let options = Options {
+        keep_files: guards.keep_files,
+        fill_beyond: guards.fill_beyond,
+        label: outputs.label.clone(),
+        expect_file_system: guards.expect_file_system.clone(),
+    };
+    let mut progress = Progress::new(&context.printer);
+    let mut save = |record: &RunRecord| store.save(record).map(|_| ());
+    let mut session = Session::new(context.settings.command.clone(), options, &mut progress, &mut save);
+    session.record.spec = document.map(|document| SpecDocument {
+        path: document.path.clone(),
+        text: document.text.clone(),
+        grid: document.spec.grid.name.clone(),
+    });
+    let (mut record, outcome) = session.run(plans);
+    if record.tests.is_empty() {
+        return Ok((None, outcome));
+    }
+    if let Some(document) = document {
+        record.requirements = bench::prove::verdicts(document, &record);
+    }
+    store.save(&record)?;
+    Ok((Some(record), outcome))
+}
+
+/// Runs `plans` and shows what came of it.
+pub fn measure_and_show(
+    context: &Context,
+    plans: &[TestPlan],
+    guards: &Guards,
+    outputs: &Outputs,
+    document: Option<&Document>,
+) -> Result {
+    let (record, outcome) = measure(context, plans, guards, outputs, document)?;
+    finish(record.as_ref(), outcome, |record| ending::show(context, record, outputs))
+}
+
+/// Shows what was measured, if anything was; a failure is the command's failure in every case.
+pub fn finish(
+    record: Option<&RunRecord>,
+    outcome: fault::Result<()>,
+    show: impl FnOnce(&RunRecord) -> Result,
+) -> Result {
+    let Some(record) = record else { return Err(early(outcome).into()) };
+    let shown = show(record);
+    match outcome {
+        Err(fault) if record.state == RunState::Failed => Err(fault.into()),
+        _ => shown,
+    }
+}
+
+fn early(outcome: fault::Result<()>) -> Fault {
+    outcome.err().unwrap_or_else(|| {
+        Fault::new(fault::Kind::Spec, "there is nothing to run").hint("add a `[[test]]` to the spec")
+    })
+}
