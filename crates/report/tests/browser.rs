@@ -1,32 +1,21 @@
 //! The page in a real browser: no console message, no request, charts with marks, and no box wider than a phone.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::print_stdout,
-    reason = "helpers of tests may panic"
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests may panic")]
 
 use std::path::Path;
 use std::process::{Command, Output};
 
 use testkit::samples::Sample;
+use testkit::skip::Need;
 
-const NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
+const BROWSER: &str = "chromium";
 
-/// The browser, or `None` with the reason printed; in CI a skip is a failure.
-fn browser() -> Option<&'static str> {
-    let found = NAMES.into_iter().find(|name| Command::new(name).arg("--version").output().is_ok());
-    if found.is_none() {
-        let reason = format!("skipped: none of {} is installed", NAMES.join(", "));
-        assert!(std::env::var("CI").as_deref() != Ok("true"), "{reason}");
-        println!("{reason}");
-    }
-    found
+fn can(what: &str) -> bool {
+    testkit::skip::can(what, &[Need::Program(BROWSER)])
 }
 
-fn run(browser: &str, page: &Path, home: &Path, arguments: &[&str]) -> Output {
-    let output = Command::new(browser)
+fn run(page: &Path, home: &Path, arguments: &[&str]) -> Output {
+    let output = Command::new(BROWSER)
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"])
         .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
         .args(["--disable-dev-shm-usage", "--hide-scrollbars", "--enable-logging=stderr", "--v=0"])
@@ -43,9 +32,9 @@ fn run(browser: &str, page: &Path, home: &Path, arguments: &[&str]) -> Output {
 
 /// Addresses that the page asked the network for, from the browser's own log. Requests of the browser's services have
 /// no page as their initiator and are left out.
-fn requests(browser: &str, page: &Path, home: &Path) -> (Output, Vec<String>) {
+fn requests(page: &Path, home: &Path) -> (Output, Vec<String>) {
     let path = home.join("net.json");
-    let output = run(browser, page, home, &["--dump-dom", &format!("--log-net-log={}", path.display())]);
+    let output = run(page, home, &["--dump-dom", &format!("--log-net-log={}", path.display())]);
     let log: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
     let from_a_page = |params: &serde_json::Value| {
         let initiator = params["initiator"].as_str()?;
@@ -60,27 +49,31 @@ fn requests(browser: &str, page: &Path, home: &Path) -> (Output, Vec<String>) {
 /// Shows that the test below would see a request and a console message if there were one.
 #[test]
 fn the_browser_tells_of_requests_and_messages() {
-    let Some(browser) = browser() else { return };
+    if !can("what a browser tells") {
+        return;
+    }
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("bad.html");
     let bad =
         "<!DOCTYPE html><img src='https://picture.invalid/x.png'><script>console.error('words')</script>";
     std::fs::write(&path, bad).unwrap();
-    let (output, requests) = requests(browser, &path, home.path());
+    let (output, requests) = requests(&path, home.path());
     assert!(requests.iter().any(|url| url.contains("picture.invalid")), "{requests:?}");
     assert!(String::from_utf8_lossy(&output.stderr).contains("CONSOLE"));
 }
 
 #[test]
 fn a_browser_shows_the_report_without_a_word_or_a_request() {
-    let Some(browser) = browser() else { return };
+    if !can("a report in a browser") {
+        return;
+    }
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("report.html");
     let record =
         Sample { seconds: 12, latencies_per_interval: 50, with_metadata_phase: true, ..Sample::default() }
             .build();
     std::fs::write(&path, report::html(&record).unwrap()).unwrap();
-    let (output, requests) = requests(browser, &path, home.path());
+    let (output, requests) = requests(&path, home.path());
 
     let messages = String::from_utf8_lossy(&output.stderr);
     let console: Vec<&str> = messages.lines().filter(|line| line.contains("CONSOLE")).collect();
@@ -103,7 +96,9 @@ fn a_browser_shows_the_report_without_a_word_or_a_request() {
 /// Loads the report in a frame of `width` and asks for its scroll width: the page must not be wider than the screen.
 #[test]
 fn the_page_fits_a_phone() {
-    let Some(browser) = browser() else { return };
+    if !can("a report on a phone") {
+        return;
+    }
     let home = tempfile::tempdir().unwrap();
     let record = Sample { seconds: 12, latencies_per_interval: 50, ..Sample::default() }.build();
     let probe = "<script>document.title = 'width ' + document.documentElement.scrollWidth</script></body>";
@@ -115,7 +110,7 @@ fn the_page_fits_a_phone() {
     );
     let path = home.path().join("frame.html");
     std::fs::write(&path, frame).unwrap();
-    let output = run(browser, &path, home.path(), &["--dump-dom"]);
+    let output = run(&path, home.path(), &["--dump-dom"]);
     let dom = String::from_utf8(output.stdout).unwrap();
     assert!(dom.contains("<title>width 390</title>"), "{}", &dom[..300.min(dom.len())]);
 }
