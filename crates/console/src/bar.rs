@@ -15,12 +15,12 @@ const TICK: Duration = Duration::from_millis(200);
 pub struct Bar {
     printer: Printer,
     clock: PhaseClock,
-    bar: ProgressBar,
+    line: ProgressBar,
 }
 
 impl Bar {
     pub fn new(printer: Printer) -> Self {
-        Self { printer, clock: PhaseClock::default(), bar: ProgressBar::hidden() }
+        Self { printer, clock: PhaseClock::default(), line: ProgressBar::hidden() }
     }
 
     pub fn show(&mut self, event: &Event) {
@@ -35,44 +35,44 @@ impl Bar {
                     self.advance(&now);
                 }
             }
-            Event::Draining { .. } => self.bar.set_message("fsync and close"),
+            Event::Draining { .. } => self.line.set_message("fsync and close"),
             Event::PhaseFinished { result } => {
-                self.bar.finish_and_clear();
+                self.line.finish_and_clear();
                 self.printer.say(self.clock.closing(result));
             }
             Event::Notice { message } => self.above(|printer| printer.warn(message)),
-            Event::RunFinished { .. } => self.bar.finish_and_clear(),
+            Event::RunFinished { .. } => self.line.finish_and_clear(),
             Event::RunStarted { .. } | Event::Series { .. } => {}
         }
     }
 
     fn begin(&mut self) {
-        self.bar.finish_and_clear();
-        self.bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-        self.bar.set_style(style("{spinner} {prefix} {elapsed} {msg}"));
-        self.bar.set_prefix(self.clock.title.clone());
-        self.bar.enable_steady_tick(TICK);
+        self.line.finish_and_clear();
+        self.line = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+        self.line.set_style(style("{spinner} {prefix} {elapsed} {msg}"));
+        self.line.set_prefix(self.clock.title.clone());
+        self.line.enable_steady_tick(TICK);
     }
 
     fn advance(&mut self, now: &Instant) {
         if let Some(done) = now.done {
-            if self.bar.length().is_none() {
-                self.bar.set_length(STEPS);
-                self.bar.set_style(style("{spinner} {prefix} [{bar:20}] {percent:>3} % {msg}"));
+            if self.line.length().is_none() {
+                self.line.set_length(STEPS);
+                self.line.set_style(style("{spinner} {prefix} [{bar:20}] {percent:>3} % {msg}"));
             }
-            self.bar.set_position((done.get() * STEPS as f64) as u64);
+            self.line.set_position((done.get() * STEPS as f64) as u64);
         }
-        self.bar.set_message(self.clock.figures(now));
+        self.line.set_message(self.clock.figures(now));
     }
 
     fn above(&self, write: impl FnOnce(&Printer)) {
-        self.bar.suspend(|| write(&self.printer));
+        self.line.suspend(|| write(&self.printer));
     }
 }
 
 impl Drop for Bar {
     fn drop(&mut self) {
-        self.bar.finish_and_clear();
+        self.line.finish_and_clear();
     }
 }
 
@@ -89,7 +89,9 @@ mod tests {
 
     #[test]
     fn templates_are_valid() {
-        for template in ["{spinner} {prefix} {elapsed} {msg}", "{spinner} {prefix} [{bar:20}] {percent:>3} % {msg}"] {
+        for template in
+            ["{spinner} {prefix} {elapsed} {msg}", "{spinner} {prefix} [{bar:20}] {percent:>3} % {msg}"]
+        {
             assert!(ProgressStyle::with_template(template).is_ok(), "{template}");
         }
     }

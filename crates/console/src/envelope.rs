@@ -35,6 +35,9 @@ mod tests {
     #[test]
     fn says_who_wrote_what() {
         let line = Envelope::new("runs", [1, 2]).line().unwrap();
-        assert_eq!(line, format!(r#"{{"forebay":"{}","kind":"runs","data":[1,2]}}"#, env!("CARGO_PKG_VERSION")));
+        assert_eq!(
+            line,
+            format!(r#"{{"forebay":"{}","kind":"runs","data":[1,2]}}"#, env!("CARGO_PKG_VERSION"))
+        );
     }
 }

@@ -4,16 +4,18 @@
 //! [`Printer`] writes, [`Table`] lines things up, [`Progress`] reads the events of a run while it goes on.
 
 mod bar;
+mod comparison;
 mod envelope;
 mod format;
 mod lines;
-mod phase_clock;
 pub mod paint;
+mod phase_clock;
 mod printer;
 mod progress;
 mod summary;
 mod table;
 
+pub use comparison::comparison;
 pub use envelope::Envelope;
 pub use format::Format;
 pub use printer::Printer;

@@ -62,7 +62,13 @@ impl PhaseClock {
     /// What a progress event says about now; `None` for other events.
     pub fn at(&self, event: &Event) -> Option<Instant> {
         let Event::Progress {
-            elapsed_ns, bytes, operations, bytes_per_second, operations_per_second, ranks_done, ..
+            elapsed_ns,
+            bytes,
+            operations,
+            bytes_per_second,
+            operations_per_second,
+            ranks_done,
+            ..
         } = event
         else {
             return None;

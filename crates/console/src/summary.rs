@@ -64,7 +64,8 @@ fn verdict(record: &RunRecord) -> String {
         Some(false) => format!("requirement: {}, numbers: {numbers}", paint::bad("not met")),
     };
     let Some(error) = &record.error else { return verdict };
-    let hint = error.hint.as_ref().map(|hint| format!("\n{}: {hint}", paint::hint("hint"))).unwrap_or_default();
+    let hint =
+        error.hint.as_ref().map(|hint| format!("\n{}: {hint}", paint::hint("hint"))).unwrap_or_default();
     format!("{}: {}{hint}\n{verdict}", paint::bad("ended early"), error.message)
 }
 

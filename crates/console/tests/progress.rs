@@ -1,5 +1,7 @@
 //! A run's events as plain lines, and as lines of JSON.
 
+#![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
+
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 

@@ -21,8 +21,10 @@ fn a_run_that_is_too_slow_and_not_valid() {
 
 #[test]
 fn a_run_that_ended_early_says_why_and_what_to_do() {
-    let error = RunError { message: "no space left on device".into(), hint: Some("use a smaller size".into()) };
-    let sample = Sample { state: RunState::Failed, error: Some(error), required_mb: None, ..Sample::default() };
+    let error =
+        RunError { message: "no space left on device".into(), hint: Some("use a smaller size".into()) };
+    let sample =
+        Sample { state: RunState::Failed, error: Some(error), required_mb: None, ..Sample::default() };
     let text = summary(&sample);
     assert!(text.contains("ended early: no space left on device\nhint: use a smaller size"), "{text}");
     assert!(text.ends_with("numbers: not valid"), "{text}");
@@ -33,4 +35,15 @@ fn metadata_phases_have_no_bandwidth() {
     let text = summary(&Sample { with_metadata_phase: true, ..Sample::default() });
     let stat = text.lines().find(|line| line.starts_with("stat ")).unwrap();
     assert!(stat.contains(" - ") && stat.contains("op/s") && !stat.contains("B/s"), "{stat}");
+}
+
+#[test]
+fn two_runs_side_by_side() {
+    let sample = |write_mb, id: &str| {
+        let sample = Sample { repetitions: 5, write_mb, ..Sample::default() };
+        record::RunRecord { id: id.to_owned(), ..sample.build() }
+    };
+    let (before, after) = (sample(90.0, "20261120-101500-aa01bc"), sample(171.0, "20261121-214226-3f9a1c"));
+    let comparison = record::compare(&before, &after).unwrap();
+    insta::assert_snapshot!(strip_str(&console::comparison(&comparison)).to_string());
 }

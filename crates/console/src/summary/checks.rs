@@ -35,7 +35,8 @@ impl Finding<'_> {
 /// The same finding in several repetitions is told once, with the first one's evidence.
 fn found(test: &TestRecord) -> Vec<Finding<'_>> {
     let phases = test.repetitions.iter().flat_map(|repetition| &repetition.phases);
-    let of_phases = phases.flat_map(|phase| phase.checks.iter().map(|check| (Some(phase.name.as_str()), check)));
+    let of_phases =
+        phases.flat_map(|phase| phase.checks.iter().map(|check| (Some(phase.name.as_str()), check)));
     let of_test = test.checks.iter().map(|check| (None, check));
     let mut found: Vec<Finding<'_>> = Vec::new();
     for (phase, check) in of_test.chain(of_phases).filter(|(_, check)| check.outcome >= Outcome::Note) {

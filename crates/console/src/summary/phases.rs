@@ -71,9 +71,8 @@ fn percentile(latency: &Latency, percent: f64) -> Cell {
 
 /// Median time between the first and the last rank's end.
 fn tail(phases: &[&PhaseResult]) -> String {
-    let tails = values(phases, |phase| {
-        phase.last_done.elapsed_ns.saturating_sub(phase.first_done.elapsed_ns) as f64
-    });
+    let tails =
+        values(phases, |phase| phase.last_done.elapsed_ns.saturating_sub(phase.first_done.elapsed_ns) as f64);
     statistics::median(&tails)
         .map_or("-".to_owned(), |nanoseconds| format_duration(Duration::from_nanos(nanoseconds as u64)))
 }

@@ -26,7 +26,8 @@ pub fn section(record: &RunRecord) -> Option<String> {
 
 fn row(requirement: &RequirementVerdict) -> [Cell; 9] {
     let spread = requirement.measured_per_pcore.as_ref();
-    let rate = |rate: Option<units::Bandwidth>| Cell::new(rate.map_or("-".to_owned(), |rate| rate.to_string()));
+    let rate =
+        |rate: Option<units::Bandwidth>| Cell::new(rate.map_or("-".to_owned(), |rate| rate.to_string()));
     [
         Cell::new(format!("{} {}", requirement.storage, requirement.direction.word())),
         Cell::new(requirement.required_per_pcore),
