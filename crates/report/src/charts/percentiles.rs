@@ -26,7 +26,10 @@ pub fn percentiles(kinds: &[(OperationKind, Latency)], alternative: String) -> f
     plot::draw(&frame, |chart| {
         for (index, line) in lines.iter().enumerate().filter(|(_, line)| !line.is_empty()) {
             plot::line(chart, line, Look::series(index), 8)?;
-            plot::markers(chart, line, Look::series(index), index)?;
+            // On a short line the shapes would run into each other: one at its end says enough.
+            let short = line.last().is_some_and(|end| end.0 < nines / 6.0);
+            let marked = if short { &line[line.len() - 1..] } else { line };
+            plot::markers(chart, marked, Look::series(index), index)?;
         }
         Ok(())
     })

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use record::{Direction, RunRecord};
 
-use super::{details, figure};
+use super::figure;
 use crate::charts::{self, Bar, Entry, Ink, Look};
 use crate::facts::phases::{self, Phase};
 use crate::facts::verdict::{self, Answer};
@@ -23,9 +23,19 @@ pub fn content(record: &RunRecord) -> fault::Result<Markup> {
         (table.html())
         (per_pcore(record)?)
         (environment::tests(record).html())
-        @if !phases::table(record).is_empty() { (details("Every repetition in figures", &phases::table(record).html())) }
+        (every_repetition(record))
         (phases::errors(record).html())
     })
+}
+
+/// Open where no requirement table above says the essential.
+fn every_repetition(record: &RunRecord) -> Markup {
+    let table = phases::table(record);
+    html! {
+        @if !table.is_empty() {
+            details open[record.requirements.is_empty()] { summary { "Every repetition in figures" } (table.html()) }
+        }
+    }
 }
 
 fn early_end(record: &RunRecord) -> Markup {
