@@ -223,7 +223,8 @@ pub struct PhaseResult {
     pub transfer_bytes: Option<Bytes>,
     /// Since the start of the run.
     pub started_ns: u64,
-    /// When the first rank had done its share (the stonewall of IOR and IO500).
+    /// When the first rank had finished, its fsync and close included; with a wear-out when the first rank reached the
+    /// deadline (the stonewall of IOR and IO500).
     pub first_done: Mark,
     /// When the last rank had: everything, including fsync and close.
     pub last_done: Mark,

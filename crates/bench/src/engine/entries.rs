@@ -57,9 +57,9 @@ pub fn run(context: &PhaseContext, entries: &Entries, place: Place, rank: &impl 
     let stop = context.phase.stop;
     walker.deadline = stop.time.map_or(u64::MAX, |time| origin.saturating_add(nanoseconds(time)));
     let mut cause = walker.work();
-    context.board.mark_first_done(now() - origin);
     let mut capped = false;
     if stop.wear_out {
+        context.board.mark_first_done(now() - origin);
         let target = rank.all_max(walker.meter.operations).map_err(called_off)?;
         if cause == StopCause::Time && walker.meter.operations < target {
             walker.limit = target;
@@ -78,6 +78,7 @@ pub fn run(context: &PhaseContext, entries: &Entries, place: Place, rank: &impl 
         walker.sync();
     }
     let synced_ns = now() - origin;
+    context.board.mark_first_done(synced_ns);
     walker.meter.flush();
     if walker.errors > 0 {
         cause = StopCause::Error;

@@ -1,6 +1,7 @@
 //! Which engine suits this file system. `io_uring` is not always the faster one: where the kernel can't do a buffered
 //! read without waiting (tmpfs) it hands each I/O to a worker thread, at 5 to 9 times the CPU of `pread`.
 
+use std::path::Path;
 use std::sync::Mutex;
 
 use fault::{Fault, Kind, Result};
@@ -52,8 +53,8 @@ impl EngineKind {
     }
 }
 
-/// Chooses the engine for a transfer: as told, by necessity, or by a probe in the run directory.
-pub fn choose(choice: EngineChoice, transfer: &Transfer, ground: &RunDirectory) -> Result<Chosen> {
+/// Chooses the engine for a transfer: as told, by necessity, or by a probe in a directory of its own below `target`.
+pub fn choose(choice: EngineChoice, transfer: &Transfer, target: &Path, run: &str) -> Result<Chosen> {
     let sequential_only = matches!(transfer.fsync, Fsync::Every(_)) || !transfer.think_time.is_zero();
     let chosen = |kind, reason: &str| Ok(Chosen { kind, reason: reason.to_owned() });
     match choice {
@@ -76,7 +77,12 @@ pub fn choose(choice: EngineChoice, transfer: &Transfer, ground: &RunDirectory) 
         EngineChoice::Auto if transfer.queue_depth > 1 => {
             chosen(EngineKind::Uring, "more than one I/O in flight per rank")
         }
-        EngineChoice::Auto => probe(transfer, ground),
+        EngineChoice::Auto => {
+            let ground = RunDirectory::create(target, &format!("{run}-probe"), "file")?;
+            let chosen = probe(transfer, &ground);
+            let removed = ground.remove();
+            chosen.and_then(|chosen| removed.map(|()| chosen))
+        }
     }
 }
 
@@ -100,7 +106,6 @@ fn probe(transfer: &Transfer, ground: &RunDirectory) -> Result<Chosen> {
     }
     let psync = measure(&workload, &workload.phases[0], EngineKind::Psync, ground)?;
     let uring = measure(&workload, &workload.phases[0], EngineKind::Uring, ground)?;
-    ground.remove_file(&crate::ground::Names::data(0))?;
     let gain = uring.operations_per_second / psync.operations_per_second.max(1e-9);
     let cost = uring.cpu_microseconds / psync.cpu_microseconds.max(1e-9);
     let kind = if gain > WORTHWHILE && (cost < CPU_HEAVY || gain > cost) {

@@ -100,7 +100,12 @@ fn complete(
     loop {
         match moved {
             Ok(0) => {
-                return Err(Failure { kind, slot: step.slot, offset: step.offset + done as u64, error: None });
+                return Err(Failure {
+                    kind,
+                    slot: step.slot,
+                    offset: step.offset + done as u64,
+                    error: None,
+                });
             }
             Ok(count) => done += count,
             Err(Errno::INTR) => {}

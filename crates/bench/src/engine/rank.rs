@@ -231,9 +231,10 @@ impl TransferRank<'_> {
             None => psync::run(flow, &mut buffer),
         };
         let mut outcome = failed_open.unwrap_or_else(|| transfer(&mut flow));
-        context.board.mark_first_done(now() - origin);
         let mut capped = false;
         if stop.wear_out {
+            // The stonewall: what was done before the others are waited for.
+            context.board.mark_first_done(now() - origin);
             (outcome, capped) = wear_out(&mut flow, rank, outcome, stop.wear_out_cap, &mut transfer)?;
         }
         flow.meter.transferred();
@@ -243,6 +244,7 @@ impl TransferRank<'_> {
         let cause = self.settle(&outcome);
         let failed = matches!(outcome, Ended::Failed(_));
         let sync_errors = self.sync_and_close(&mut flow, origin, &mut result, failed);
+        context.board.mark_first_done(result.closed_ns);
         self.remember_written(owner, &flow);
         flow.meter.flush();
         self.report_verification(&flow.verified);

@@ -7,7 +7,9 @@ use fault::{Fault, Kind, Result};
 use fleet::Meeting;
 use fleet::local::{LocalRank, launch};
 use host::{Counters, Environment, Probe, System};
-use record::{EngineUsed, Event, Listener, Mark, OperationError, OperationKind, PhaseResult, StopCause};
+use record::{
+    EngineUsed, Event, Listener, Mark, OperationError, OperationKind, Outcome, PhaseResult, StopCause,
+};
 use units::Bytes;
 
 use super::collect::Collector;
@@ -15,10 +17,13 @@ use super::watch::Watch;
 use crate::allocation;
 use crate::belief::{self, Context};
 use crate::engine::{
-    Board, Chosen, EngineKind, PhaseContext, RankOutcome, StopFlag, choose, main_kinds, now, run_rank,
+    Board, Chosen, EngineKind, PhaseContext, RankOutcome, StopFlag, main_kinds, now, run_rank,
 };
 use crate::ground::RunDirectory;
-use crate::workload::{Activity, Fsync, Pacing, Phase, Transfer, Workload};
+use crate::workload::{Activity, Fsync, PREPARE, Pacing, Phase, Transfer, Workload};
+
+/// The rules that hold for preparation too.
+const ESSENTIAL: [&str; 2] = ["interrupted", "errors"];
 
 /// Everything a phase runs in.
 pub struct PhaseSetting<'a> {
@@ -30,6 +35,8 @@ pub struct PhaseSetting<'a> {
     pub workload: &'a Workload,
     /// The phase.
     pub phase: &'a Phase,
+    /// How I/O is submitted, per job.
+    pub engines: &'a [Chosen],
     /// Where files are.
     pub ground: &'a RunDirectory,
     /// The machine.
@@ -81,32 +88,26 @@ impl<'a> PhaseRun<'a> {
     pub fn run(mut self) -> Result<(PhaseResult, Result<()>)> {
         let setting = self.setting;
         pause(setting.phase)?;
-        let chosen = self.choose_engines()?;
         let allocated = self.reads_only().then(|| {
             allocation::of(setting.ground, &setting.workload.files, setting.workload.ranks, setting.written)
         });
         let available_before = available(setting.ground);
         self.announce();
-        let measured = self.measure(&chosen)?;
+        let measured = self.measure()?;
         let mut context = self.context(available_before, measured.dirty_before);
         context.allocated = allocated.flatten();
-        let (mut phase, failure) = self.result(&chosen, measured);
+        let (mut phase, failure) = self.result(measured);
         phase.checks = belief::phase_checks(&phase, &context);
-        phase.limit = Some(belief::limit_of(&phase, &context, &phase.checks));
+        if setting.phase.name.starts_with(PREPARE) {
+            // Preparation is no measurement: only its failures matter.
+            phase
+                .checks
+                .retain(|check| check.outcome == Outcome::Fail && ESSENTIAL.contains(&check.rule.as_str()));
+        } else {
+            phase.limit = Some(belief::limit_of(&phase, &context, &phase.checks));
+        }
         self.publish(&phase);
         Ok((phase, failure))
-    }
-
-    fn choose_engines(&self) -> Result<Vec<Chosen>> {
-        let setting = self.setting;
-        let choices = setting.phase.jobs.iter().map(|job| match &job.activity {
-            Activity::Transfer(transfer) => choose(setting.workload.engine, transfer, setting.ground),
-            Activity::Entries(_) => Ok(Chosen {
-                kind: EngineKind::Psync,
-                reason: "operations on entries are system calls".to_owned(),
-            }),
-        });
-        choices.collect()
     }
 
     fn announce(&mut self) {
@@ -124,12 +125,12 @@ impl<'a> PhaseRun<'a> {
         });
     }
 
-    fn measure(&mut self, chosen: &[Chosen]) -> Result<Measured> {
+    fn measure(&mut self) -> Result<Measured> {
         let setting = self.setting;
         let ranks = setting.workload.ranks;
         let (board, stop, meeting) = (Board::new(ranks), StopFlag::default(), Meeting::new(ranks));
         let (ended, errors) = (AtomicU32::new(0), Mutex::new(Vec::new()));
-        let engines: Vec<EngineKind> = chosen.iter().map(|c| c.kind).collect();
+        let engines: Vec<EngineKind> = setting.engines.iter().map(|c| c.kind).collect();
         let pin = if setting.workload.pin { System::here().pin_order() } else { Vec::new() };
         let context = PhaseContext {
             workload: setting.workload,
@@ -174,7 +175,7 @@ impl<'a> PhaseRun<'a> {
     }
 
     /// The result without its checks, and the failure of a rank if there was one.
-    fn result(&self, chosen: &[Chosen], measured: Measured) -> (PhaseResult, Result<()>) {
+    fn result(&self, measured: Measured) -> (PhaseResult, Result<()>) {
         let setting = self.setting;
         let (done, failure) = split(measured.outcomes);
         let origin = done.iter().map(|o| o.origin).max().unwrap_or(measured.fallback_origin);
@@ -206,8 +207,8 @@ impl<'a> PhaseRun<'a> {
             ranks: done.into_iter().map(|o| o.result).collect(),
             series,
             engine: EngineUsed {
-                name: chosen[0].kind.name().to_owned(),
-                reason: chosen[0].reason.clone(),
+                name: setting.engines[0].kind.name().to_owned(),
+                reason: setting.engines[0].reason.clone(),
                 direct: self.transfer.is_some_and(|t| t.direct),
                 queue_depth,
             },

@@ -10,10 +10,10 @@ use record::{
 use super::phase::{PhaseRun, PhaseSetting};
 use super::preflight;
 use crate::belief;
-use crate::engine::now;
+use crate::engine::{Chosen, EngineKind, choose, now};
 use crate::ground::RunDirectory;
 use crate::interrupt;
-use crate::workload::{Activity, EntryOperation, Workload};
+use crate::workload::{Activity, EntryOperation, Job, Workload};
 
 /// How a session runs its tests.
 #[derive(Debug, Clone, Default)]
@@ -43,6 +43,15 @@ pub struct TestPlan {
     pub pcores: u32,
     /// Said of short runs that stand for longer ones.
     pub equivalence: Option<String>,
+}
+
+/// What all repetitions of a test share.
+struct Scene<'a> {
+    plan: &'a TestPlan,
+    workload: &'a Workload,
+    environment: &'a Environment,
+    probe: &'a Probe,
+    engines: &'a [Vec<Chosen>],
 }
 
 /// A run: tests one after the other, all in one record.
@@ -142,9 +151,7 @@ impl<'a> Session<'a> {
             repetitions: Vec::new(),
             checks: Vec::new(),
         });
-        let probe = system.probe(&plan.target)?;
-        let outcome = (1..=workload.repetitions)
-            .try_for_each(|number| self.repeat(plan, &workload, &environment, &probe, number));
+        let outcome = self.repeat_all(plan, &workload, &environment);
         if let Some(test) = self.record.tests.last_mut() {
             test.checks = belief::test_checks(test);
         }
@@ -152,49 +159,56 @@ impl<'a> Session<'a> {
         outcome
     }
 
+    fn repeat_all(&mut self, plan: &TestPlan, workload: &Workload, environment: &Environment) -> Result<()> {
+        let probe = System::here().probe(&plan.target)?;
+        let engines = self.choose_engines(plan, workload)?;
+        let scene = Scene { plan, workload, environment, probe: &probe, engines: &engines };
+        (1..=workload.repetitions).try_for_each(|number| self.repeat(&scene, number))
+    }
+
+    /// The engine of every job of every phase.
+    fn choose_engines(&self, plan: &TestPlan, workload: &Workload) -> Result<Vec<Vec<Chosen>>> {
+        let choose = |job: &Job| match &job.activity {
+            Activity::Transfer(transfer) => choose(workload.engine, transfer, &plan.target, &self.record.id),
+            Activity::Entries(_) => Ok(Chosen {
+                kind: EngineKind::Psync,
+                reason: "operations on entries are system calls".to_owned(),
+            }),
+        };
+        workload.phases.iter().map(|phase| phase.jobs.iter().map(choose).collect()).collect()
+    }
+
     /// One pass over the phases, in a directory of its own.
-    fn repeat(
-        &mut self,
-        plan: &TestPlan,
-        workload: &Workload,
-        environment: &Environment,
-        probe: &Probe,
-        number: u32,
-    ) -> Result<()> {
+    fn repeat(&mut self, scene: &Scene, number: u32) -> Result<()> {
+        let (plan, workload) = (scene.plan, scene.workload);
         let id = format!("{}-{}-{number}", self.record.id, self.record.tests.len());
         let ground = RunDirectory::create(&plan.target, &id, &workload.files.tree.prefix)?;
         if let Some(test) = self.record.tests.last_mut() {
             test.repetitions.push(Repetition { number, phases: Vec::new() });
         }
-        let outcome = self.run_phases(plan, workload, environment, probe, number, &ground);
+        let outcome = self.run_phases(scene, number, &ground);
         let keep = self.options.keep_files && number == workload.repetitions;
         let removed = if keep { Ok(()) } else { remove(ground) };
         outcome.and(removed)
     }
 
-    fn run_phases(
-        &mut self,
-        plan: &TestPlan,
-        workload: &Workload,
-        environment: &Environment,
-        probe: &Probe,
-        number: u32,
-        ground: &RunDirectory,
-    ) -> Result<()> {
+    fn run_phases(&mut self, scene: &Scene, number: u32, ground: &RunDirectory) -> Result<()> {
+        let workload = scene.workload;
         let written: Vec<AtomicU64> = (0..workload.ranks).map(|_| AtomicU64::new(0)).collect();
         let made: Vec<AtomicU64> = (0..workload.ranks).map(|_| AtomicU64::new(0)).collect();
         let mut renamed = false;
-        for phase in &workload.phases {
+        for (phase, engines) in workload.phases.iter().zip(scene.engines) {
             stop_if_asked()?;
             let setting = PhaseSetting {
-                test: &plan.name,
+                test: &scene.plan.name,
                 repetition: number,
                 workload,
                 phase,
+                engines,
                 ground,
-                environment,
-                probe,
-                pcores: plan.pcores,
+                environment: scene.environment,
+                probe: scene.probe,
+                pcores: scene.plan.pcores,
                 written: &written,
                 made: &made,
                 renamed,
