@@ -6,7 +6,7 @@ use clap::Args;
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Output")]
 pub struct Outputs {
-    /// Write the report as one self-contained HTML file
+    /// Where to write the report, one self-contained HTML file [default: beside the run's record]
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
     /// Write the report as Markdown

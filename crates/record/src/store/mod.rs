@@ -17,6 +17,7 @@ use crate::run::RunRecord;
 pub use summary::Summary;
 
 const EXTENSION: &str = "json";
+const REPORT_EXTENSION: &str = "html";
 
 /// The run documents in one directory. The directory comes into being with the first save; until then it is an empty store.
 #[derive(Debug, Clone)]
@@ -68,6 +69,13 @@ impl Store {
         Ok(path)
     }
 
+    /// Writes the report of run `id` beside its document, as safely. Returns the file's path.
+    pub fn save_report(&self, id: &str, html: &str) -> Result<PathBuf> {
+        let path = self.path_of(id)?.with_extension(REPORT_EXTENSION);
+        temporary::replace(&self.handle()?, &path, id, html.as_bytes())?;
+        Ok(path)
+    }
+
     /// The run that `reference` names: an id or the beginning of exactly one, `latest`, or a path to a JSON file
     /// (anything with a `/` or a dot, which ids never have).
     pub fn load(&self, reference: &str) -> Result<RunRecord> {
@@ -97,10 +105,13 @@ impl Store {
         Ok(summaries)
     }
 
-    /// Removes the run `id` (a full id: nothing is removed by guessing), damaged or not. Never touches another file.
+    /// Removes the run `id` (a full id: nothing is removed by guessing), damaged or not, and the report beside it. Never
+    /// touches another file.
     pub fn remove(&self, id: &str) -> Result<()> {
         let path = self.path_of(id)?;
         let unlinked = self.handle().and_then(|directory| {
+            // A run may have no report: it can be written elsewhere, or not yet.
+            let _ = rustix::fs::unlinkat(&directory, format!("{id}.{REPORT_EXTENSION}"), AtFlags::empty());
             rustix::fs::unlinkat(&directory, file_name(id), AtFlags::empty())
                 .map_err(|error| Fault::os("remove", &path, error))?;
             temporary::sync(&directory, &self.directory)

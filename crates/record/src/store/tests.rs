@@ -73,6 +73,18 @@ fn saving_again_replaces_the_earlier_state_and_leaves_nothing_else() {
 }
 
 #[test]
+fn a_report_stands_beside_its_run_and_goes_with_it() {
+    let (_keep, store) = store();
+    let record = with_id("20260101-000000-aaaaaa");
+    store.save(&record).unwrap();
+    store.save_report(&record.id, "<html>").unwrap();
+    assert_eq!(names(&store), ["20260101-000000-aaaaaa.html", "20260101-000000-aaaaaa.json"]);
+    assert_eq!(store.list().unwrap().len(), 1);
+    store.remove(&record.id).unwrap();
+    assert!(names(&store).is_empty());
+}
+
+#[test]
 fn an_empty_or_missing_store_lists_nothing_and_has_no_latest() {
     let (_keep, store) = store();
     assert!(store.list().unwrap().is_empty());
