@@ -49,10 +49,16 @@ fn heading(record: &RunRecord) -> String {
 fn test_section(test: &TestRecord) -> String {
     let equivalence = test.equivalence.as_ref().map(|words| format!(" ({words})")).unwrap_or_default();
     let heading = format!("{}: {}{equivalence}", paint::strong(&test.name), test.summary);
-    let mut parts = vec![heading, format!("in {}", test.target.display())];
+    let mut parts = vec![heading, format!("in {}{}", test.target.display(), elsewhere(test))];
     parts.push(phases::table(test).to_string());
     parts.extend(checks::section(test));
     parts.join("\n")
+}
+
+/// The file system of a test that is not on the run's first one.
+fn elsewhere(test: &TestRecord) -> String {
+    let mount = test.environment.as_ref().and_then(|environment| environment.target.as_ref());
+    mount.map(|m| format!(", on {} ({} at {})", m.file_system, m.source, m.mount_point)).unwrap_or_default()
 }
 
 /// The last line: what a person in a hurry reads.

@@ -99,6 +99,8 @@ pub struct TestRecord {
     pub pcores: u32,
     /// Short runs that stand for longer ones say so: `time-boxed 60 s`.
     pub equivalence: Option<String>,
+    /// The machine and the storage, when the target is on another file system than the first test's.
+    pub environment: Option<Environment>,
     /// Repetitions in order.
     pub repetitions: Vec<Repetition>,
     /// Checks over all repetitions (variance).
@@ -202,6 +204,11 @@ pub(crate) fn met(requirements: &[RequirementVerdict]) -> Option<bool> {
 }
 
 impl RunRecord {
+    /// Whether anything was made or measured yet. Until then there is nothing worth keeping.
+    pub fn has_begun(&self) -> bool {
+        self.tests.iter().any(|test| !test.repetitions.is_empty())
+    }
+
     /// Whether every requirement is met by numbers that can be believed; `None` if there were no requirements.
     pub fn met(&self) -> Option<bool> {
         met(&self.requirements)

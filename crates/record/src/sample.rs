@@ -81,6 +81,7 @@ pub(crate) fn record_of(rates: &[f64]) -> RunRecord {
             workload: serde_json::json!({ "seed": 7, "ranks": 1, "phases": [{ "name": "read", "transfer_bytes": 65536 }] }),
             pcores: 1,
             equivalence: None,
+            environment: None,
             repetitions: repetitions
                 .map(|(rate, number)| Repetition { number, phases: vec![phase("read", *rate)] })
                 .collect(),

@@ -162,6 +162,7 @@ impl Sample {
             workload: serde_json::json!({ "phases": ["write", "read"] }),
             pcores: self.ranks,
             equivalence: Some(format!("time-boxed {} s", self.seconds)),
+            environment: None,
             repetitions,
             checks: vec![Check::pass(
                 "variance",

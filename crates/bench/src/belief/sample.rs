@@ -165,6 +165,7 @@ pub(super) fn test(rates: &[u64]) -> TestRecord {
         workload: serde_json::Value::Null,
         pcores: 2,
         equivalence: None,
+        environment: None,
         repetitions: rates.iter().zip(1..).map(repetition).collect(),
         checks: Vec::new(),
     }

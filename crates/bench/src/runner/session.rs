@@ -1,5 +1,4 @@
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicU64;
 
 use fault::{Fault, Kind, Result};
 use host::{Environment, Probe, System};
@@ -10,10 +9,10 @@ use record::{
 use super::phase::{PhaseRun, PhaseSetting};
 use super::preflight;
 use crate::belief;
-use crate::engine::{Chosen, EngineKind, choose, now};
+use crate::engine::{Chosen, EngineKind, Share, choose, now};
 use crate::ground::RunDirectory;
 use crate::interrupt;
-use crate::workload::{Activity, EntryOperation, Job, Workload};
+use crate::workload::{Activity, Job, Workload};
 
 /// How a session runs its tests.
 #[derive(Debug, Clone, Default)]
@@ -100,8 +99,8 @@ impl<'a> Session<'a> {
         (self.record.state, self.record.error) = match &outcome {
             Ok(()) => (RunState::Complete, None),
             Err(fault) => {
-                let state =
-                    if interrupt::requested().is_some() { RunState::Interrupted } else { RunState::Failed };
+                let interrupted = fault.kind() == Kind::Interrupted;
+                let state = if interrupted { RunState::Interrupted } else { RunState::Failed };
                 let hint = fault.hint_text().map(str::to_owned);
                 (state, Some(RunError { message: fault.message().to_owned(), hint }))
             }
@@ -133,6 +132,10 @@ impl<'a> Session<'a> {
         if self.record.tests.is_empty() {
             self.record.environment = environment.clone();
         }
+        let mount_point =
+            |environment: &Environment| environment.target.as_ref().map(|m| m.mount_point.clone());
+        let elsewhere =
+            (mount_point(&environment) != mount_point(&self.record.environment)).then(|| environment.clone());
         let summary = workload.summary();
         self.emit(&Event::TestStarted {
             test: plan.name.clone(),
@@ -148,6 +151,7 @@ impl<'a> Session<'a> {
                 .map_err(|error| Fault::new(Kind::Bug, format!("cannot express the workload: {error}")))?,
             pcores: plan.pcores,
             equivalence: plan.equivalence.clone(),
+            environment: elsewhere,
             repetitions: Vec::new(),
             checks: Vec::new(),
         });
@@ -155,8 +159,7 @@ impl<'a> Session<'a> {
         if let Some(test) = self.record.tests.last_mut() {
             test.checks = belief::test_checks(test);
         }
-        self.save()?;
-        outcome
+        if self.record.has_begun() { outcome.and(self.save()) } else { outcome }
     }
 
     fn repeat_all(&mut self, plan: &TestPlan, workload: &Workload, environment: &Environment) -> Result<()> {
@@ -186,17 +189,16 @@ impl<'a> Session<'a> {
         if let Some(test) = self.record.tests.last_mut() {
             test.repetitions.push(Repetition { number, phases: Vec::new() });
         }
-        let outcome = self.run_phases(scene, number, &ground);
+        // Saved before anything is measured: a killed run is in the list, and an unwritable place for records shows now.
+        let outcome = self.save().and_then(|()| self.run_phases(scene, number, &ground));
         let keep = self.options.keep_files && number == workload.repetitions;
         let removed = if keep { Ok(()) } else { remove(ground) };
-        outcome.and(removed)
+        both(outcome, removed)
     }
 
     fn run_phases(&mut self, scene: &Scene, number: u32, ground: &RunDirectory) -> Result<()> {
         let workload = scene.workload;
-        let written: Vec<AtomicU64> = (0..workload.ranks).map(|_| AtomicU64::new(0)).collect();
-        let made: Vec<AtomicU64> = (0..workload.ranks).map(|_| AtomicU64::new(0)).collect();
-        let mut renamed = false;
+        let shares: Vec<Share> = (0..workload.ranks).map(|_| Share::default()).collect();
         for (phase, engines) in workload.phases.iter().zip(scene.engines) {
             stop_if_asked()?;
             let setting = PhaseSetting {
@@ -209,54 +211,30 @@ impl<'a> Session<'a> {
                 environment: scene.environment,
                 probe: scene.probe,
                 pcores: scene.plan.pcores,
-                written: &written,
-                made: &made,
-                renamed,
+                shares: &shares,
                 run_started: self.started,
             };
             let (result, outcome) = PhaseRun::new(&setting, self.listener).run()?;
-            renamed ^= renames(phase);
+            let interrupted = result.stopped_by == StopCause::Interrupted;
             self.keep(result)?;
             outcome?;
+            if interrupted {
+                return Err(interruption());
+            }
         }
         Ok(())
     }
 
-    /// Puts a phase's result into the record, saves it, and judges it.
+    /// Puts a phase's result into the record and saves it.
     fn keep(&mut self, result: PhaseResult) -> Result<()> {
-        let verdict = judge(&result);
         if let Some(repetition) = self.record.tests.last_mut().and_then(|t| t.repetitions.last_mut()) {
             repetition.phases.push(result);
         }
-        self.save()?;
-        verdict
+        self.save()
     }
 }
 
-/// A phase that failed ends the run: the ones after it would measure its ruins.
-fn judge(result: &PhaseResult) -> Result<()> {
-    match result.stopped_by {
-        StopCause::Interrupted => Err(interrupted()),
-        StopCause::Error => {
-            let first = result.errors.first();
-            let message =
-                first.map_or_else(|| format!("phase `{}` failed", result.name), |e| e.message.clone());
-            let kind = if message.contains("no space") || message.contains("quota") {
-                Kind::NoSpace
-            } else {
-                Kind::Io
-            };
-            let fault = Fault::new(kind, message);
-            Err(match first.and_then(|e| e.hint.clone()) {
-                Some(hint) => fault.hint(hint),
-                None => fault,
-            })
-        }
-        StopCause::Bytes | StopCause::Time => Ok(()),
-    }
-}
-
-fn interrupted() -> Fault {
+fn interruption() -> Fault {
     let signal = match interrupt::requested() {
         Some(libc::SIGTERM) => "SIGTERM",
         Some(libc::SIGHUP) => "SIGHUP",
@@ -269,20 +247,27 @@ fn interrupted() -> Fault {
 }
 
 fn stop_if_asked() -> Result<()> {
-    if interrupt::requested().is_some() { Err(interrupted()) } else { Ok(()) }
+    if interrupt::requested().is_some() { Err(interruption()) } else { Ok(()) }
 }
 
-fn renames(phase: &crate::workload::Phase) -> bool {
-    phase
-        .jobs
-        .iter()
-        .any(|job| matches!(&job.activity, Activity::Entries(e) if e.operation == EntryOperation::Rename))
+/// What came of the phases and of removing their files. Files that are left are told in every case.
+fn both(outcome: Result<()>, removed: Result<()>) -> Result<()> {
+    match (outcome, removed) {
+        (outcome, Ok(())) => outcome,
+        (Err(first), Err(left)) if first.kind() != Kind::Interrupted => {
+            let hints = [first.hint_text(), Some(left.message()), left.hint_text()];
+            let hint = hints.into_iter().flatten().collect::<Vec<_>>().join("; ");
+            Err(first.hint(hint))
+        }
+        (_, Err(left)) => Err(left),
+    }
 }
 
 fn remove(ground: RunDirectory) -> Result<()> {
     let target = ground.path().parent().map(Path::to_owned).unwrap_or_default();
     ground.remove().map_err(|fault| {
-        let hint = format!("`forebay clean {}` removes what is left", target.display());
-        if fault.hint_text().is_some() { fault } else { fault.hint(hint) }
+        let then = format!("`forebay clean {}` removes what is left", target.display());
+        let hint = fault.hint_text().map_or_else(|| then.clone(), |first| format!("{first}; then {then}"));
+        fault.hint(hint)
     })
 }

@@ -23,8 +23,9 @@ static NUMBER: AtomicU64 = AtomicU64::new(0);
 pub(super) fn replace(directory: &OwnedFd, path: &Path, id: &str, text: &[u8]) -> Result<()> {
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let name = format!(".{id}.{}.{}.{number}.tmp", boot_letters(), std::process::id());
-    let written = write(directory, &name, text)
-        .and_then(|_locked| Ok(rustix::fs::renameat(directory, &name, directory, path.file_name().unwrap_or_default())?));
+    let written = write(directory, &name, text).and_then(|_locked| {
+        Ok(rustix::fs::renameat(directory, &name, directory, path.file_name().unwrap_or_default())?)
+    });
     if let Err(error) = written {
         // The first error is the one worth telling; the leftover is cleaned by the next save if this fails too.
         let _ = rustix::fs::unlinkat(directory, &name, AtFlags::empty());

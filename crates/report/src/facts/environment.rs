@@ -10,14 +10,16 @@ use crate::text;
 /// All tables of the environment; those without rows show nothing.
 pub fn tables(record: &RunRecord) -> Vec<Table> {
     let environment = &record.environment;
-    vec![
-        host(environment),
-        mount(environment),
-        devices(environment),
-        interfaces(environment),
-        parameters(environment),
-        engines(record),
-    ]
+    let mut tables = vec![host(environment)];
+    tables.extend(storage(environment));
+    // Tests on other file systems: the host is the same, what is below the target is not.
+    tables.extend(record.tests.iter().filter_map(|test| test.environment.as_ref()).flat_map(storage));
+    tables.extend([interfaces(environment), engines(record)]);
+    tables
+}
+
+fn storage(environment: &Environment) -> [Table; 3] {
+    [mount(environment), devices(environment), parameters(environment)]
 }
 
 fn facts(caption: &str, rows: Vec<(&str, String)>) -> Table {
