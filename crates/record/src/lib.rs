@@ -22,7 +22,7 @@ pub use check::{Check, Outcome, Validity};
 pub use compare::{Comparison, Figure, FigureComparison, Sample, Verdict, compare, compare_anyway};
 pub use event::{Event, Listener};
 pub use id::{is_id, new_id, timestamp};
-pub use latency::{LONGEST_NS, Latency, PERCENTILES, SIGNIFICANT_DIGITS};
+pub use latency::{LONGEST_NS, Latency, PERCENTILES, SIGNIFICANT_DIGITS, Tally};
 pub use limit::{Limit, LimitCause};
 pub use phase::{
     EngineUsed, Interval, Mark, OperationError, OperationKind, OperationResult, PhaseResult, RankResult,

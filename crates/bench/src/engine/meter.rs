@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use record::{Latency, Mark, OperationKind};
+use record::{Latency, Mark, OperationKind, Tally};
 use units::Bytes;
 
 /// Length of an interval of the series.
@@ -79,7 +79,7 @@ impl Board {
 struct Kind {
     kind: OperationKind,
     bytes: u64,
-    latency: Latency,
+    tally: Tally,
 }
 
 /// A rank's own counters.
@@ -99,8 +99,7 @@ pub struct Meter<'board> {
 impl<'board> Meter<'board> {
     /// Counters for the given kinds. Intervals count from `origin` (ns, monotonic).
     pub fn new(live: &'board Live, kinds: &[OperationKind]) -> Self {
-        let kinds =
-            kinds.iter().map(|kind| Kind { kind: *kind, bytes: 0, latency: Latency::new() }).collect();
+        let kinds = kinds.iter().map(|kind| Kind { kind: *kind, bytes: 0, tally: Tally::new() }).collect();
         Self { live, kinds, origin: 0, interval: 0, interval_end: 0, operations: 0, bytes: 0 }
     }
 
@@ -119,7 +118,7 @@ impl<'board> Meter<'board> {
     #[inline]
     pub fn record(&mut self, index: usize, nanoseconds: u64, bytes: u64) {
         let kind = &mut self.kinds[index];
-        kind.latency.record(nanoseconds);
+        kind.tally.record(nanoseconds);
         kind.bytes += bytes;
         self.operations += 1;
         self.bytes += bytes;
@@ -129,7 +128,7 @@ impl<'board> Meter<'board> {
 
     /// Adds an operation that is timed but is not the phase's work (open, fsync, close).
     pub fn record_side(&mut self, index: usize, nanoseconds: u64) {
-        self.kinds[index].latency.record(nanoseconds);
+        self.kinds[index].tally.record(nanoseconds);
     }
 
     /// When the current interval ends (ns, monotonic).
@@ -150,10 +149,10 @@ impl<'board> Meter<'board> {
     /// Hands over what has been counted since the last time.
     pub fn flush(&mut self) {
         let mut intervals = self.live.intervals.lock().unwrap_or_else(PoisonError::into_inner);
-        for kind in self.kinds.iter_mut().filter(|k| k.latency.count() > 0) {
+        for kind in &mut self.kinds {
+            let Some(latency) = kind.tally.take() else { continue };
             let (number, bytes) = (self.interval, std::mem::take(&mut kind.bytes));
-            intervals.push(RankInterval { number, kind: kind.kind, bytes, latency: kind.latency.compact() });
-            kind.latency.clear();
+            intervals.push(RankInterval { number, kind: kind.kind, bytes, latency });
         }
     }
 
