@@ -1,18 +1,18 @@
 //! How files lie on the storage: reading holes and blocks that were never written reaches no disk.
 
 use std::os::fd::{AsRawFd as _, OwnedFd};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::{OFlags, fstat};
 use units::Bytes;
 
 use crate::belief::Allocation;
+use crate::engine::Share;
 use crate::ground::{Names, RunDirectory};
 use crate::workload::FileSet;
 
 /// Sums over all data files; `None` if there are none to look at.
-pub fn of(ground: &RunDirectory, files: &FileSet, ranks: u32, written: &[AtomicU64]) -> Option<Allocation> {
-    if written.iter().all(|bytes| bytes.load(Ordering::Relaxed) == 0) {
+pub fn of(ground: &RunDirectory, files: &FileSet, ranks: u32, shares: &[Share]) -> Option<Allocation> {
+    if shares.iter().all(|share| share.written().bytes == 0) {
         return None;
     }
     let mut sum = Allocation::default();

@@ -76,7 +76,8 @@ fn plan(document: &Document, test: &Test, overrides: &Overrides) -> Result<Prove
                 repetitions,
                 ..Iotest::default()
             };
-            let (plan, sizing) = iotest.plan(&test.name, &target)?;
+            let (mut plan, sizing) = iotest.plan(&test.name, &target)?;
+            plan.expect_file_system.clone_from(&test.expect_file_system);
             Ok(ProvePlan { plan, notes: sizing.notes })
         }
         TestKind::Workload => workload_plan(document, test, &target, repetitions),
@@ -102,6 +103,7 @@ fn workload_plan(document: &Document, test: &Test, target: &Path, repetitions: u
         workload,
         pcores,
         equivalence: None,
+        expect_file_system: test.expect_file_system.clone(),
     };
     Ok(ProvePlan { plan, notes: Vec::new() })
 }

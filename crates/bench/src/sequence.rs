@@ -4,7 +4,7 @@
 use units::Bytes;
 
 use crate::data::mix;
-use crate::workload::{FileSet, Layout, Order, Transfer, TransferSize};
+use crate::workload::{FileSet, Layout, Order, Transfer, TransferSize, WeightedSize};
 
 /// A permutation of `0..size`, computed and not stored: a four-round Feistel network on the next even number of bits,
 /// walked until it lands inside (at most four tries on average). Black and Rogaway, "Ciphers with arbitrary finite
@@ -64,8 +64,6 @@ pub struct Step {
 #[derive(Debug, Clone, Copy)]
 struct Map {
     unit: u64,
-    /// Positions in one file (per rank) or in one block (shared).
-    stretch: u64,
     /// Bytes from one block of the rank to its next (shared); 0 when the file is the rank's own.
     shared_round: u64,
     /// Bytes before the rank's first block (shared).
@@ -83,8 +81,11 @@ pub struct Sequence {
     sizes: TransferSize,
     random: fastrand::Rng,
     permutation: Permutation,
+    owner_seed: u64,
     /// Positions of the share.
     count: u64,
+    /// Positions to visit: all of the share, unless a stopped write left less.
+    limit: u64,
     /// Added to the index before it is permuted: the rank's part of a file that all share.
     base: u64,
     next: u64,
@@ -98,9 +99,7 @@ impl Sequence {
         let unit = transfer.transfer_size.unit().get().max(1);
         let block = files.block_size.get();
         let shared = files.layout == Layout::Shared;
-        // A file that all share and a random order: the whole file is everyone's.
-        let whole_file =
-            shared && matches!(transfer.order, Order::Random | Order::RandomOnce | Order::SeekPercent(_));
+        let whole_file = transfer.roams(files.layout);
         let file_positions = files.segments * block / unit;
         let stretch = match (shared, whole_file) {
             (false, _) => file_positions,
@@ -116,10 +115,9 @@ impl Sequence {
             (true, false) => files.segments,
         };
         let share = used * stretches;
-        let count = if whole_file { (share / u64::from(ranks)).max(1) } else { share };
+        let (base, count) = if whole_file { part_of(share, owner, ranks) } else { (0, share) };
         let map = Map {
             unit,
-            stretch,
             shared_round: if shared && !whole_file { block * u64::from(ranks) } else { 0 },
             shared_start: if shared && !whole_file { block * u64::from(owner) } else { 0 },
             first,
@@ -132,76 +130,97 @@ impl Sequence {
             sizes: transfer.transfer_size.clone(),
             random: fastrand::Rng::with_seed(mix(seed ^ mix(u64::from(owner) << 32))),
             permutation: Permutation::new(share, owner_seed),
+            owner_seed,
             count,
-            base: if whole_file { u64::from(owner) * count } else { 0 },
+            limit: count,
+            base,
             next: 0,
-            cursor: 0,
+            cursor: base,
             whole_file,
         }
     }
 
     /// Positions (of the smallest transfer size) in the share.
     pub fn count(&self) -> u64 {
-        self.count
+        self.limit
     }
 
-    /// Keeps to the first `positions` of the share: what a stopped write has left to read.
-    pub fn truncate(&mut self, positions: u64) {
-        self.count = self.count.min(positions);
+    /// Keeps to what a stopped write left to read: the first `bytes` of the share when it wrote `in_order`, else what
+    /// this same walk comes to first.
+    pub fn keep_to(&mut self, bytes: Bytes, in_order: bool) {
+        self.limit = self.count.min(bytes.get() / self.map.unit);
+        if in_order && !self.whole_file {
+            self.count = self.limit;
+            self.permutation = Permutation::new(self.count, self.owner_seed);
+        }
     }
 
     /// Bytes of the share.
     pub fn bytes(&self) -> Bytes {
-        Bytes::new(self.count * self.map.unit)
+        Bytes::new(self.limit * self.map.unit)
     }
 
     /// Starts the share again; random orders go on drawing.
     pub fn rewind(&mut self) {
         self.next = 0;
-        self.cursor = 0;
+        self.cursor = self.base;
     }
 
     /// The next transfer; `None` at the end of the share.
     #[inline]
     pub fn step(&mut self) -> Option<Step> {
-        if self.next >= self.count {
+        if self.next >= self.limit {
             return None;
         }
-        let length = match &self.sizes {
-            TransferSize::Fixed(_) => self.map.unit,
-            TransferSize::Weighted(_) => self.draw_length(),
+        let drawn = match &self.sizes {
+            TransferSize::Fixed(_) => 1,
+            _ => self.draw_units(),
         };
-        let units = length / self.map.unit;
-        let index = self.next;
+        let (position, units) = match self.order {
+            Order::Sequential => (self.next, self.inside(self.next, drawn)),
+            Order::Reverse => self.reversed(drawn),
+            // Sizes that differ are refused with these two: they would meet some bytes twice and others never.
+            Order::RandomOnce => (self.permutation.at(self.next + self.base), 1),
+            Order::Stride(stride) => (self.strided(self.next, stride), 1),
+            Order::Random => {
+                let position = self.draw_position(drawn);
+                (position, self.inside(position, drawn))
+            }
+            Order::SeekPercent(percent) => self.seek(percent, drawn),
+        };
         self.next += units;
-        let position = match self.order {
-            Order::Sequential => index,
-            Order::Reverse => self.count - 1 - index,
-            Order::RandomOnce => self.permutation.at(index + self.base),
-            Order::Random => self.draw_position(units),
-            Order::SeekPercent(percent) => self.seek(percent, units),
-            Order::Stride(stride) => self.strided(index, stride),
-        };
-        Some(self.place(position, length))
+        Some(self.place(position, units * self.map.unit))
     }
 
-    fn draw_length(&mut self) -> u64 {
-        let TransferSize::Weighted(sizes) = &self.sizes else { return self.map.unit };
-        let total: u32 = sizes.iter().map(|s| s.weight).sum();
-        let mut ticket = self.random.u32(0..total.max(1));
-        let drawn = sizes.iter().find(|s| {
-            let hit = ticket < s.weight;
-            ticket = ticket.saturating_sub(s.weight);
-            hit
-        });
-        let length = drawn.map_or(self.map.unit, |s| s.size.get());
-        // The last transfer of the share may not reach beyond it.
-        length.min((self.count - self.next) * self.map.unit)
+    /// A transfer's size in units; the last of the share may not reach beyond it.
+    fn draw_units(&mut self) -> u64 {
+        let length = match &self.sizes {
+            TransferSize::Fixed(size) => *size,
+            TransferSize::Weighted(sizes) => draw_weighted(sizes, &mut self.random),
+            TransferSize::Range { smallest, largest, step } => {
+                let steps = largest.saturating_sub(*smallest).get() / step.get();
+                *smallest + *step * self.random.u64(0..=steps)
+            }
+        };
+        (length.get() / self.map.unit).clamp(1, self.limit - self.next)
+    }
+
+    /// As much of a transfer as does not cross the end of the stretch it begins in.
+    #[inline]
+    fn inside(&self, position: u64, units: u64) -> u64 {
+        if units == 1 { 1 } else { units.min(self.map.used - position % self.map.used) }
+    }
+
+    /// From the end of the share towards its start.
+    fn reversed(&self, units: u64) -> (u64, u64) {
+        let end = self.count - self.next;
+        let units = units.min((end - 1) % self.map.used + 1);
+        (end - units, units)
     }
 
     #[inline]
     fn draw_position(&mut self, units: u64) -> u64 {
-        let space = if self.whole_file { self.map.used } else { self.count };
+        let space = self.space();
         if units == 1 {
             self.random.u64(0..space)
         } else {
@@ -209,14 +228,20 @@ impl Sequence {
         }
     }
 
-    fn seek(&mut self, percent: f64, units: u64) -> u64 {
-        let space = if self.whole_file { self.map.used } else { self.count };
-        if self.random.f64() * 100.0 < percent || self.cursor + units > space {
-            self.cursor = self.draw_position(units).min(space.saturating_sub(units));
+    /// Positions that a random draw may land on.
+    #[inline]
+    fn space(&self) -> u64 {
+        if self.whole_file { self.map.used } else { self.count }
+    }
+
+    fn seek(&mut self, percent: f64, units: u64) -> (u64, u64) {
+        if self.random.f64() * 100.0 < percent || self.cursor >= self.space() {
+            self.cursor = self.draw_position(units);
         }
         let position = self.cursor;
+        let units = self.inside(position, units).min(self.space() - position);
         self.cursor += units;
-        position
+        (position, units)
     }
 
     /// Position number `index` of a walk that takes every `stride`-th, then starts one further.
@@ -238,8 +263,6 @@ impl Sequence {
         let (stretch, within) =
             if position < map.used { (0, position) } else { (position / map.used, position % map.used) };
         let within = (map.first + within) * map.unit;
-        // A transfer drawn near the end of a stretch stays inside it.
-        let length = length.min(map.stretch * map.unit - within);
         if map.shared_round == 0 {
             Step { slot: stretch as u32, offset: within, length: length as u32 }
         } else {
@@ -252,6 +275,25 @@ impl Sequence {
     }
 }
 
+/// First position and number of positions of rank `owner`'s part of what all ranks share: no two parts differ by more
+/// than one.
+fn part_of(share: u64, owner: u32, ranks: u32) -> (u64, u64) {
+    let (owner, ranks) = (u64::from(owner), u64::from(ranks));
+    let (each, longer) = (share / ranks, share % ranks);
+    (owner * each + owner.min(longer), each + u64::from(owner < longer))
+}
+
+fn draw_weighted(sizes: &[WeightedSize], random: &mut fastrand::Rng) -> Bytes {
+    let total: u32 = sizes.iter().map(|s| s.weight).sum();
+    let mut ticket = random.u32(0..total.max(1));
+    let drawn = sizes.iter().find(|s| {
+        let hit = ticket < s.weight;
+        ticket = ticket.saturating_sub(s.weight);
+        hit
+    });
+    drawn.map_or(Bytes::ZERO, |s| s.size)
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
@@ -260,7 +302,6 @@ mod tests {
     use units::Ratio;
 
     use super::*;
-    use crate::workload::WeightedSize;
 
     fn files(layout: Layout, block_kib: u64, segments: u64) -> FileSet {
         FileSet { layout, block_size: Bytes::kib(block_kib), segments, ..FileSet::default() }

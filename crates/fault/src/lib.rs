@@ -15,7 +15,7 @@ pub enum Kind {
     NotFound,
     /// The operating system does not allow it (permissions, root squash, read-only).
     Denied,
-    /// No space, inodes or quota left.
+    /// No space, inodes or quota left, or a file may not get larger.
     NoSpace,
     /// We refuse, to protect data; the hint says how to insist.
     Refused,
@@ -145,6 +145,12 @@ fn explain(error: &std::io::Error) -> (Kind, Option<&'static str>) {
         Some(Errno::DQUOT) => (
             Kind::NoSpace,
             Some("the disk quota is used up (`quota`, `lfs quota`): raise it or use a smaller size"),
+        ),
+        Some(Errno::FBIG) => (
+            Kind::NoSpace,
+            Some(
+                "files may not get this large here (`ulimit -f`, the file system's limit): use a smaller size",
+            ),
         ),
         Some(Errno::IO) => {
             (Kind::Io, Some("the storage reported an I/O error: look at `dmesg` and the server's log"))

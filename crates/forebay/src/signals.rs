@@ -1,10 +1,12 @@
 //! SIGINT and SIGTERM ask a measuring command to stop cleanly; a second one stops it at once.
 
+use std::sync::Arc;
 use std::thread;
 
 use console::Printer;
 use fault::Fault;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::flag;
 use signal_hook::iterator::Signals;
 
 use crate::exit::{Outcome, Signal, of_outcome};
@@ -13,6 +15,8 @@ use crate::exit::{Outcome, Signal, of_outcome};
 /// system's way: a signal ends them.
 pub fn install(printer: &Printer) -> fault::Result<()> {
     let failed = |error| Fault::os("handle", std::path::Path::new("SIGINT and SIGTERM"), error);
+    // A write beyond `ulimit -f` then fails like any other, instead of ending us with all files left behind.
+    flag::register(SIGXFSZ, Arc::default()).map_err(failed)?;
     let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(failed)?;
     let printer = printer.clone();
     thread::Builder::new()

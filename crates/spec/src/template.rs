@@ -142,6 +142,8 @@ impl Page {
         self.text("storage", &storage.name);
         self.comment("Directory on the storage under test; `--target` overrides it.");
         self.optional("target", target.map(str::to_owned), "/mnt/data");
+        self.comment("Refuse to measure anything else when the storage is not mounted:");
+        self.comment("expect_file_system = \"lustre\"");
         self.line("repetitions = 3");
         self.comment("Each file is as large as the memory, which takes its time; this makes it short:");
         self.comment("time_boxed = \"60s\"");

@@ -81,6 +81,10 @@ pub struct Test {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"psync")]
     pub engine: Option<Engine>,
+    /// File system the target must be on (`lustre`, `nfs4`, `xfs`): a missing mount is refused, not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = &"lustre")]
+    pub expect_file_system: Option<String>,
     /// The workload file of `test = "workload"`. Relative paths start at the spec file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"checkpoint.toml")]
@@ -102,6 +106,7 @@ impl Test {
             time_boxed: None,
             direct: None,
             engine: None,
+            expect_file_system: None,
             workload: None,
         }
     }

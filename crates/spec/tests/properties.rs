@@ -108,6 +108,7 @@ fn test() -> impl Strategy<Value = Test> {
             time_boxed,
             direct: transfer_size.map(|_| true),
             engine,
+            expect_file_system: None,
             workload: workload.map(Into::into),
             name,
         },

@@ -21,6 +21,8 @@ pub enum Need {
     Program(&'static str),
     /// A file or device, such as `/dev/fuse`.
     File(&'static str),
+    /// A file system type that the kernel has, perhaps as a module it can load.
+    FileSystem(&'static str),
 }
 
 /// Capability number of CAP_SYS_ADMIN (capabilities(7)).
@@ -58,6 +60,7 @@ impl Need {
             Self::Root => may_mount(&std::fs::read_to_string("/proc/self/status").unwrap_or_default()),
             Self::Program(name) => program(name).is_some(),
             Self::File(path) => Path::new(path).exists(),
+            Self::FileSystem(name) => has_file_system(name),
         }
     }
 
@@ -66,8 +69,16 @@ impl Need {
             Self::Root => "not allowed to mount (not root)".to_owned(),
             Self::Program(name) => format!("`{name}` is not installed"),
             Self::File(path) => format!("`{path}` is not there"),
+            Self::FileSystem(name) => format!("this kernel has no {name}"),
         }
     }
+}
+
+fn has_file_system(name: &str) -> bool {
+    let known = std::fs::read_to_string("/proc/filesystems").unwrap_or_default();
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let modules = Path::new("/lib/modules").join(release.trim()).join("kernel/fs").join(name);
+    known.lines().any(|line| line.split_whitespace().next_back() == Some(name)) || modules.exists()
 }
 
 fn may_mount(status: &str) -> bool {
@@ -84,6 +95,7 @@ mod tests {
     fn a_shell_is_everywhere_and_nonsense_nowhere() {
         assert!(Need::Program("sh").is_met() && Need::File("/proc/self").is_met());
         assert!(!Need::Program("no-such-program-here").is_met());
+        assert!(Need::FileSystem("proc").is_met() && !Need::FileSystem("nosuchfs").is_met());
     }
 
     #[test]

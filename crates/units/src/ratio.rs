@@ -63,8 +63,12 @@ impl FromStr for Ratio {
 }
 
 impl fmt::Display for Ratio {
+    /// In percent, with at most one decimal; `{:#}` is always exact.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let percent = self.0 * 100.0;
+        if f.alternate() && percent.round() / 100.0 != self.0 {
+            return write!(f, "{}", self.0);
+        }
         if (percent - percent.round()).abs() < 0.05 {
             f.pad(&format!("{percent:.0} %"))
         } else {
@@ -85,6 +89,10 @@ mod tests {
         assert!("80".parse::<Ratio>().unwrap_err().to_string().contains("out of range"));
         assert!("0:0".parse::<Ratio>().is_err());
         assert_eq!(Ratio::new(0.8).to_string(), "80 %");
+        assert_eq!(
+            (format!("{:#}", Ratio::new(0.8)), format!("{:#}", Ratio::new(1.0 / 3.0))),
+            ("80 %".into(), "0.3333333333333333".into())
+        );
         assert_eq!(Ratio::new(f64::NAN), Ratio::ZERO);
     }
 }

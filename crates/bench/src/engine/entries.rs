@@ -4,7 +4,6 @@
 //! last component is never followed.
 
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
-use std::sync::atomic::Ordering;
 
 use fault::Result;
 use fleet::Rank;
@@ -16,9 +15,10 @@ use rustix::io::{Errno, pread, pwrite};
 use units::Bytes;
 
 use super::clock::{now, thread_cpu};
+use super::files;
 use super::meter::Meter;
-use super::rank::{PhaseContext, Place, RankOutcome, called_off, nanoseconds};
-use crate::data::{Generator, mix};
+use super::rank::{PhaseContext, Place, RankOutcome, called_off, damaged, furthest, nanoseconds};
+use crate::data::{Generator, Mismatch, mix};
 use crate::ground::Names;
 use crate::sequence::Permutation;
 use crate::workload::{Entries, EntryOperation, Item, Order, Tree};
@@ -51,6 +51,9 @@ pub fn kind_of(entries: &Entries) -> OperationKind {
 pub fn run(context: &PhaseContext, entries: &Entries, place: Place, rank: &impl Rank) -> Result<RankOutcome> {
     let kinds = [kind_of(entries), OperationKind::Fsync];
     let mut walker = Walker::new(context, entries, place, &kinds);
+    if context.phase.drop_cache && entries.operation == EntryOperation::Read {
+        walker.drop_cache();
+    }
     let origin = rank.all_max(now()).map_err(called_off)?;
     let cpu = thread_cpu();
     walker.meter.start(origin);
@@ -60,7 +63,7 @@ pub fn run(context: &PhaseContext, entries: &Entries, place: Place, rank: &impl 
     let mut capped = false;
     if stop.wear_out {
         context.board.mark_first_done(now() - origin);
-        let target = rank.all_max(walker.meter.operations).map_err(called_off)?;
+        let target = furthest(context.phase, Some(place.job), walker.meter.operations, rank)?;
         if cause == StopCause::Time && walker.meter.operations < target {
             walker.limit = target;
             walker.deadline =
@@ -105,9 +108,10 @@ struct Walker<'a> {
     names: Names,
     place: Place,
     owner: u32,
+    /// Whether the items carry their second name now.
+    renamed: bool,
     meter: Meter<'a>,
     generator: Generator,
-    permutation: Permutation,
     deadline: u64,
     limit: u64,
     position: u64,
@@ -139,9 +143,9 @@ impl<'a> Walker<'a> {
             names: Names::new(&tree.prefix),
             place,
             owner,
+            renamed: context.shares[owner as usize].renamed(),
             meter: Meter::new(&context.board.live[place.number as usize], kinds),
             generator: Generator::new(workload.data, workload.seed),
-            permutation: Permutation::new(tree.items.max(1), mix(workload.seed ^ u64::from(owner))),
             deadline: u64::MAX,
             limit: context.phase.stop.operations.unwrap_or(u64::MAX),
             position: 0,
@@ -166,18 +170,29 @@ impl<'a> Walker<'a> {
             Ok(cause) => cause,
             Err(error) => {
                 self.errors += 1;
-                self.context.stop.request(StopCause::Error);
-                self.context.report_errno(self.place.number, kind_of(self.entries), &self.path, None, error);
+                self.context.fail_errno(self.place.number, kind_of(self.entries), &self.path, None, error);
                 StopCause::Error
             }
+        }
+    }
+
+    /// Drops the clean pages of the items' data. Names and attributes stay in the caches for entries.
+    fn drop_cache(&mut self) {
+        for item in 0..self.tree.items {
+            self.path.clear();
+            self.push_directory(self.tree.directory_of(item));
+            self.path.push('/');
+            self.names.push_item(&mut self.path, self.owner, item, self.renamed);
+            files::drop_cache(self.context.ground, &self.path);
         }
     }
 
     fn visit_items(&mut self) -> rustix::io::Result<StopCause> {
         let create = self.entries.operation == EntryOperation::Create;
         // A creation that was stopped left fewer items than planned.
-        let made = self.context.made[self.owner as usize].load(Ordering::Relaxed);
-        let items = if create || made == 0 { self.tree.items } else { made.min(self.tree.items) };
+        let made = self.context.shares[self.owner as usize].items();
+        let items = if create || made == 0 { self.tree.items } else { made };
+        let permutation = Permutation::new(items, mix(self.context.workload.seed ^ u64::from(self.owner)));
         let mut started = now();
         let mut check_at = started + POLL_NS;
         while self.position < items {
@@ -185,10 +200,7 @@ impl<'a> Walker<'a> {
                 break;
             }
             let item = match self.entries.order {
-                Order::RandomOnce if !create => {
-                    // A permutation of all items would point at some that were never made.
-                    if items == self.tree.items { self.permutation.at(self.position) } else { self.position }
-                }
+                Order::RandomOnce if !create => permutation.at(self.position),
                 _ => self.position,
             };
             let bytes = self.operate(item, &mut started)?;
@@ -198,20 +210,24 @@ impl<'a> Walker<'a> {
             started = ended;
             if ended >= check_at.min(self.deadline).min(self.meter.interval_end()) {
                 if let Some(cause) = self.look_up(ended) {
-                    self.remember(create);
+                    self.remember();
                     return Ok(cause);
                 }
                 started = now();
                 check_at = started + POLL_NS;
             }
         }
-        self.remember(create);
+        self.remember();
         Ok(StopCause::Bytes)
     }
 
-    fn remember(&self, create: bool) {
-        if create {
-            self.context.made[self.owner as usize].store(self.position, Ordering::Relaxed);
+    /// What the phases that follow must know of these items.
+    fn remember(&self) {
+        let share = &self.context.shares[self.owner as usize];
+        match self.entries.operation {
+            EntryOperation::Create => share.remember_items(self.position),
+            EntryOperation::Rename => share.remember_rename(),
+            _ => {}
         }
     }
 
@@ -236,7 +252,7 @@ impl<'a> Walker<'a> {
             self.push_directory(directory);
             self.path.push('/');
         }
-        self.names.push_item(&mut self.path, self.owner, item, self.context.renamed);
+        self.names.push_item(&mut self.path, self.owner, item, self.renamed);
         Ok(())
     }
 
@@ -318,6 +334,9 @@ impl<'a> Walker<'a> {
             let number = self.number(item);
             self.verified.0 += size as u64;
             if let Err(bad) = self.generator.verify(number, 0, &self.buffer[..size], &mut self.scratch) {
+                if self.verified.1 == 0 {
+                    self.report_mismatch(&bad);
+                }
                 self.verified.1 += bad.words;
             }
             // Comparing is not the storage's time.
@@ -326,12 +345,16 @@ impl<'a> Walker<'a> {
         Ok(size as u64)
     }
 
+    fn report_mismatch(&self, bad: &Mismatch) {
+        self.context.failures.note(damaged(self.place.number, OperationKind::ReadFile, &self.path, bad));
+    }
+
     fn rename(&mut self, item: u64) -> rustix::io::Result<()> {
         self.other.clear();
         if let Some(slash) = self.path.rfind('/') {
             self.other.push_str(&self.path[..=slash]);
         }
-        self.names.push_item(&mut self.other, self.owner, item, !self.context.renamed);
+        self.names.push_item(&mut self.other, self.owner, item, !self.renamed);
         renameat(self.base(), self.path.as_str(), self.base(), self.other.as_str())
     }
 
@@ -342,7 +365,7 @@ impl<'a> Walker<'a> {
         }
         let count = self.tree.directories();
         let make = self.entries.operation == EntryOperation::MakeTree;
-        while self.position < count {
+        while self.position < count && self.meter.operations < self.limit {
             let directory = if make { self.position } else { count - 1 - self.position };
             self.path.clear();
             self.push_directory(directory);
@@ -366,10 +389,10 @@ impl<'a> Walker<'a> {
     fn find(&mut self) -> rustix::io::Result<StopCause> {
         let trees = if self.tree.per_rank { u64::from(self.place.size) } else { 1 };
         let each = self.tree.directories();
-        while self.position < trees * each {
+        while self.position < trees * each && self.meter.operations < self.limit {
             let (tree, directory) = (self.position / each, self.position % each);
             self.position += 1;
-            if (self.position - 1) % u64::from(self.place.size) != u64::from(self.place.number) {
+            if (self.position - 1) % u64::from(self.place.job_size) != u64::from(self.place.in_job) {
                 continue;
             }
             self.path.clear();
@@ -386,6 +409,9 @@ impl<'a> Walker<'a> {
                 let ended = now();
                 self.meter.record(0, ended - started, 0);
                 started = ended;
+                if self.meter.operations >= self.limit {
+                    return Ok(StopCause::Bytes);
+                }
                 if ended >= self.meter.interval_end().min(self.deadline)
                     && let Some(cause) = self.look_up(ended)
                 {
@@ -406,7 +432,7 @@ impl<'a> Walker<'a> {
             Ok(()) => self.meter.record_side(1, now() - started),
             Err(error) => {
                 self.errors += 1;
-                self.context.report_errno(self.place.number, OperationKind::Fsync, "", None, error);
+                self.context.fail_errno(self.place.number, OperationKind::Fsync, "", None, error);
             }
         }
     }

@@ -8,7 +8,7 @@ use super::files::DataFile;
 use super::meter::Meter;
 use super::pacer::Pacer;
 use super::rank::StopFlag;
-use crate::data::Generator;
+use crate::data::{Generator, Mismatch};
 use crate::sequence::{Sequence, Step};
 
 /// How often a rank looks whether it should stop, between transfers.
@@ -43,8 +43,8 @@ pub struct Verified {
     pub bytes: u64,
     /// 8-byte words that differ.
     pub bad_words: u64,
-    /// The first one: file number, offset, expected, found.
-    pub first: Option<(u32, u64, u64, u64)>,
+    /// The first, with the number of its file.
+    pub first: Option<(u32, Mismatch)>,
 }
 
 /// One rank's transfers in a phase.
@@ -100,14 +100,20 @@ impl Flow<'_> {
         }
         let step = match self.sequence.step() {
             Some(step) => step,
-            None if self.repeat => {
-                self.sequence.rewind();
-                self.sequence.step()?
-            }
-            None => return None,
+            None => self.again()?,
         };
         let write = self.read_share <= 0.0 || (self.read_share < 1.0 && self.random.f64() >= self.read_share);
         Some((step, write))
+    }
+
+    /// The first transfer of the next pass; `None` when there is none.
+    #[cold]
+    fn again(&mut self) -> Option<Step> {
+        if !self.repeat {
+            return None;
+        }
+        self.sequence.rewind();
+        self.sequence.step()
     }
 
     /// The next instant at which something other than a transfer is due.
@@ -144,6 +150,20 @@ impl Flow<'_> {
         }
     }
 
+    /// Rests until `instant`, or until something else is due; returns when it is over.
+    pub fn rest_until(&mut self, instant: u64) -> Result<u64, StopCause> {
+        loop {
+            let current = now();
+            if current >= instant {
+                return Ok(current);
+            }
+            if let Some(cause) = self.check(current) {
+                return Err(cause);
+            }
+            super::clock::sleep_until(instant.min(self.next_check(current)));
+        }
+    }
+
     /// Compares what was read with what must have been written.
     pub fn verify_read(&mut self, step: Step, buffer: &[u8]) {
         let number = self.files[step.slot as usize].number;
@@ -151,7 +171,7 @@ impl Flow<'_> {
         self.verified.bytes += buffer.len() as u64;
         if let Err(bad) = self.generator.verify(u64::from(number), step.offset, buffer, &mut self.scratch) {
             self.verified.bad_words += bad.words;
-            self.verified.first.get_or_insert((number, bad.offset, bad.expected, bad.found));
+            self.verified.first.get_or_insert((number, bad));
         }
     }
 }

@@ -2,7 +2,9 @@
 
 mod buffer;
 mod clock;
+mod descriptors;
 mod entries;
+mod failures;
 mod files;
 mod flow;
 mod meter;
@@ -10,10 +12,14 @@ mod pacer;
 mod probe;
 mod psync;
 mod rank;
+mod share;
 mod uring;
 
 pub use clock::now;
+pub use descriptors::own_table;
+pub use failures::Failures;
 pub use meter::{Board, INTERVAL_NS, RankInterval};
 pub use probe::{Chosen, EngineKind, choose};
 pub use rank::{PhaseContext, RankOutcome, StopFlag, main_kinds, run_rank};
+pub use share::Share;
 pub use uring::available as uring_available;

@@ -2,7 +2,6 @@
 //! read without waiting (tmpfs) it hands each I/O to a worker thread, at 5 to 9 times the CPU of `pread`.
 
 use std::path::Path;
-use std::sync::Mutex;
 
 use fault::{Fault, Kind, Result};
 use fleet::Meeting;
@@ -10,8 +9,10 @@ use fleet::local::LocalRank;
 use rustix::time::{ClockId, clock_gettime};
 use units::Bytes;
 
+use super::failures::Failures;
 use super::meter::Board;
 use super::rank::{PhaseContext, StopFlag, run_rank};
+use super::share::Share;
 use super::uring;
 use crate::ground::RunDirectory;
 use crate::workload::{EngineChoice, FileSet, Fsync, Order, Pacing, Phase, Stop, Transfer, Workload};
@@ -67,8 +68,12 @@ pub fn choose(choice: EngineChoice, transfer: &Transfer, target: &Path, run: &st
             "the uring engine has no fsync per write and no think time".to_owned(),
             "use the psync engine",
         )),
+        EngineChoice::Auto if sequential_only && transfer.queue_depth > 1 => Err(unsupported(
+            format!("fsync per write and think time need one I/O at a time, not {}", transfer.queue_depth),
+            "use more ranks and `queue_depth = 1`",
+        )),
         EngineChoice::Uring => chosen(EngineKind::Uring, "as told"),
-        EngineChoice::Auto if sequential_only && transfer.queue_depth == 1 => {
+        EngineChoice::Auto if sequential_only => {
             chosen(EngineKind::Psync, "fsync per write or think time needs one I/O at a time")
         }
         EngineChoice::Auto if !uring::available() && transfer.queue_depth == 1 => {
@@ -99,9 +104,9 @@ struct Sample {
 
 fn probe(transfer: &Transfer, ground: &RunDirectory) -> Result<Chosen> {
     let workload = probe_workload(transfer);
-    let prepare =
-        Phase::transfer("prepare", Transfer { direct: transfer.direct, ..Transfer::write(Bytes::mib(1)) });
-    if !transfer.writes() {
+    if transfer.reads() {
+        let fill = Transfer { direct: transfer.direct, ..Transfer::write(fill_size(transfer)) };
+        let prepare = Phase::transfer("prepare", fill);
         measure(&workload, &prepare, EngineKind::Psync, ground)?;
     }
     let psync = measure(&workload, &workload.phases[0], EngineKind::Psync, ground)?;
@@ -123,12 +128,18 @@ fn probe(transfer: &Transfer, ground: &RunDirectory) -> Result<Chosen> {
     Ok(Chosen { kind, reason })
 }
 
+/// As many transfers as make a megabyte: the file is written with these.
+fn fill_size(transfer: &Transfer) -> Bytes {
+    let size = transfer.transfer_size.largest().get().max(1);
+    Bytes::new(size * ((1 << 20) / size).max(1))
+}
+
 /// One rank, a small file, the transfer's own shape.
 fn probe_workload(transfer: &Transfer) -> Workload {
     let size = transfer.transfer_size.largest();
     let operations = (PROBE_BYTES / size.get().max(1)).clamp(4, PROBE_OPERATIONS);
-    let block = Bytes::new((size.get() * operations).next_multiple_of(1 << 20));
-    let block = Bytes::new(block.get().next_multiple_of(size.get().max(1)));
+    let fill = fill_size(transfer).get();
+    let block = Bytes::new((size.get() * operations).next_multiple_of(fill));
     let shape = Transfer {
         order: if transfer.order == Order::Sequential { Order::Sequential } else { Order::Random },
         pacing: Pacing::Closed,
@@ -157,8 +168,8 @@ fn probe_workload(transfer: &Transfer) -> Workload {
 }
 
 fn measure(workload: &Workload, phase: &Phase, kind: EngineKind, ground: &RunDirectory) -> Result<Sample> {
-    let (board, stop, errors) = (Board::new(1), StopFlag::default(), Mutex::new(Vec::new()));
-    let written = [std::sync::atomic::AtomicU64::new(u64::MAX)];
+    let (board, stop, failures) = (Board::new(1), StopFlag::default(), Failures::default());
+    let shares = [Share::full()];
     let context = PhaseContext {
         workload,
         phase,
@@ -167,22 +178,16 @@ fn measure(workload: &Workload, phase: &Phase, kind: EngineKind, ground: &RunDir
         stop: &stop,
         engines: &[kind],
         pin: &[],
-        written: &written,
-        made: &[],
-        renamed: false,
-        errors: &errors,
+        shares: &shares,
+        failures: &failures,
         host: "",
     };
     let meeting = Meeting::new(1);
     let cpu = process_cpu();
     let outcome = run_rank(&context, &LocalRank::alone(&meeting))?;
     let cpu = process_cpu() - cpu;
-    if let Some(error) = errors.into_inner().unwrap_or_default().into_iter().next() {
-        let fault = Fault::new(Kind::Io, error.message);
-        return Err(match error.hint {
-            Some(hint) => fault.hint(hint),
-            None => fault,
-        });
+    if let Some(fault) = failures.into_parts().1 {
+        return Err(fault);
     }
     let operations = outcome.result.operations.max(1) as f64;
     // With the fsync, so that writes are compared by what reached the storage.

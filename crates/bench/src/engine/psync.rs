@@ -6,7 +6,7 @@ use rustix::fs::fsync;
 use rustix::io::{Errno, pread, pwrite};
 
 use super::buffer::Buffer;
-use super::clock::{now, sleep_until};
+use super::clock::now;
 use super::flow::{Ended, Failure, Flow};
 use crate::sequence::Step;
 
@@ -61,8 +61,10 @@ pub fn run(flow: &mut Flow, buffer: &mut Buffer) -> Ended {
             started = now();
         }
         if flow.think_ns > 0 {
-            sleep_until(started + flow.think_ns);
-            started = now();
+            match flow.rest_until(started + flow.think_ns) {
+                Ok(instant) => started = instant,
+                Err(cause) => return Ended::Stopped(cause),
+            }
         }
         if started >= check_at {
             if let Some(cause) = flow.check(started) {

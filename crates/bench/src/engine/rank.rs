@@ -1,10 +1,10 @@
 //! One rank's part of a phase: set up, meet, start at the common instant, work, make durable, close, count.
 
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::os::fd::{IntoRawFd as _, OwnedFd};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
-use fault::{Fault, Result};
+use fault::{Fault, Kind, Result};
 use fleet::{Aborted, Rank};
 use record::{OperationError, OperationKind, RankResult, StopCause};
 use rustix::fs::fsync;
@@ -13,19 +13,18 @@ use units::Bytes;
 
 use super::buffer::Buffer;
 use super::clock::{now, thread_cpu};
+use super::failures::Failures;
 use super::files::{self, DataFile};
 use super::flow::{Ended, Failure, Flow, Verified};
 use super::meter::{Board, Meter};
 use super::pacer::Pacer;
 use super::probe::EngineKind;
+use super::share::{Share, Written};
 use super::{entries, psync, uring};
-use crate::data::{Generator, mix};
+use crate::data::{Generator, Mismatch, mix};
 use crate::ground::{Names, RunDirectory};
 use crate::sequence::Sequence;
 use crate::workload::{Activity, Fsync, Phase, Transfer, Workload};
-
-/// Failures kept word for word, per phase.
-const ERRORS_KEPT: usize = 20;
 
 /// Tells all ranks of a phase to stop.
 #[derive(Debug, Default)]
@@ -65,14 +64,10 @@ pub struct PhaseContext<'a> {
     pub engines: &'a [EngineKind],
     /// vCPUs to bind ranks to, in order; empty: not bound.
     pub pin: &'a [u32],
-    /// Positions written so far by each rank's share, in bytes; what a stopped write has left to read.
-    pub written: &'a [AtomicU64],
-    /// Items made so far by each rank; 0 when creation was never stopped.
-    pub made: &'a [AtomicU64],
-    /// Whether items carry their second name now.
-    pub renamed: bool,
-    /// First failures.
-    pub errors: &'a Mutex<Vec<OperationError>>,
+    /// What each rank's share holds.
+    pub shares: &'a [Share],
+    /// What went wrong.
+    pub failures: &'a Failures,
     /// Name of this host.
     pub host: &'a str,
 }
@@ -93,32 +88,22 @@ pub struct RankOutcome {
 }
 
 impl PhaseContext<'_> {
-    /// Keeps a failure as evidence.
-    pub fn report(&self, error: OperationError) {
-        let mut errors = self.errors.lock().unwrap_or_else(PoisonError::into_inner);
-        if errors.len() < ERRORS_KEPT {
-            errors.push(error);
-        }
+    /// A system error ends this rank's work, and with it everyone's.
+    pub fn fail_errno(&self, rank: u32, kind: OperationKind, file: &str, offset: Option<u64>, error: Errno) {
+        self.fail(rank, kind, file, offset, Fault::os(kind.word(), &self.ground.path().join(file), error));
     }
 
-    /// Keeps a system error as evidence, with the words and the hint that belong to it.
-    pub fn report_errno(
-        &self,
-        rank: u32,
-        kind: OperationKind,
-        file: &str,
-        offset: Option<u64>,
-        error: Errno,
-    ) {
-        let fault = Fault::os(kind.word(), &self.ground.path().join(file), error);
-        self.report(OperationError {
+    fn fail(&self, rank: u32, kind: OperationKind, file: &str, offset: Option<u64>, fault: Fault) {
+        self.stop.request(StopCause::Error);
+        let error = OperationError {
             rank,
             kind,
             file: file.to_owned(),
             offset,
             message: fault.message().to_owned(),
             hint: fault.hint_text().map(str::to_owned),
-        });
+        };
+        self.failures.fail(fault, error);
     }
 }
 
@@ -139,16 +124,21 @@ pub fn run_rank(context: &PhaseContext, rank: &impl Rank) -> Result<RankOutcome>
     let Some((job, first)) = context.phase.job_of(rank.number(), rank.size()) else {
         let origin = rank.all_max(now()).map_err(called_off)?;
         context.board.live[rank.number() as usize].transferred.store(true, Ordering::Relaxed);
-        let _ = context.phase.stop.wear_out && rank.all_max(0).map_err(called_off)? > 0;
+        if context.phase.stop.wear_out {
+            furthest(context.phase, None, 0, rank)?;
+        }
         return Ok(idle(context, rank.number(), origin));
     };
-    let place = Place { number: rank.number(), size: rank.size(), in_job: rank.number() - first };
+    let place = Place {
+        number: rank.number(),
+        size: rank.size(),
+        job: context.phase.jobs.iter().position(|j| std::ptr::eq(j, job)).unwrap_or(0),
+        in_job: rank.number() - first,
+        job_size: job.ranks.unwrap_or(u32::MAX).min(rank.size() - first),
+    };
     match &job.activity {
         Activity::Transfer(transfer) => {
-            let index = context.phase.jobs.iter().position(|j| std::ptr::eq(j, job)).unwrap_or(0);
-            let job_ranks =
-                context.phase.jobs[index].ranks.unwrap_or(rank.size() - first).min(rank.size() - first);
-            TransferRank { context, transfer, place, job_ranks, engine: context.engines[index] }.run(rank)
+            TransferRank { context, transfer, place, engine: context.engines[place.job] }.run(rank)
         }
         Activity::Entries(entries) => entries::run(context, entries, place, rank),
     }
@@ -161,8 +151,27 @@ pub struct Place {
     pub number: u32,
     /// All ranks.
     pub size: u32,
+    /// Number of its job.
+    pub job: usize,
     /// Number in its job.
     pub in_job: u32,
+    /// Ranks of its job.
+    pub job_size: u32,
+}
+
+/// The most operations that a rank of the same job has done; ranks without a job only meet the others.
+///
+/// Jobs of one phase do different things: only operations of the same job can be compared.
+pub(super) fn furthest(phase: &Phase, job: Option<usize>, operations: u64, rank: &impl Rank) -> Result<u64> {
+    let mut own = operations;
+    for number in 0..phase.jobs.len() {
+        let mine = job == Some(number);
+        let most = rank.all_max(if mine { operations } else { 0 }).map_err(called_off)?;
+        if mine {
+            own = most;
+        }
+    }
+    Ok(own)
 }
 
 pub(super) fn called_off(_: Aborted) -> Fault {
@@ -188,7 +197,6 @@ struct TransferRank<'a> {
     context: &'a PhaseContext<'a>,
     transfer: &'a Transfer,
     place: Place,
-    job_ranks: u32,
     engine: EngineKind,
 }
 
@@ -198,7 +206,7 @@ impl TransferRank<'_> {
         let owner = self.transfer.rank_shift.apply(self.place.number, self.place.size);
         let numbers = files::numbers(&context.workload.files, owner);
         if context.phase.drop_cache {
-            numbers.iter().for_each(|number| files::drop_cache(context.ground, *number));
+            numbers.iter().for_each(|number| files::drop_cache(context.ground, &Names::data(*number)));
         }
         let size = self.transfer.transfer_size.largest().as_usize();
         let mut buffer = Buffer::new(size, self.transfer.queue_depth as usize + 1)?;
@@ -235,15 +243,19 @@ impl TransferRank<'_> {
         if stop.wear_out {
             // The stonewall: what was done before the others are waited for.
             context.board.mark_first_done(now() - origin);
-            (outcome, capped) = wear_out(&mut flow, rank, outcome, stop.wear_out_cap, &mut transfer)?;
+            let target = furthest(context.phase, Some(self.place.job), flow.meter.operations, rank)?;
+            (outcome, capped) = wear_out(&mut flow, target, outcome, stop.wear_out_cap, &mut transfer);
         }
         flow.meter.transferred();
         result.transferred_ns = now() - origin;
         drop(ring);
 
-        let cause = self.settle(&outcome);
+        let mut cause = self.settle(&outcome);
         let failed = matches!(outcome, Ended::Failed(_));
-        let sync_errors = self.sync_and_close(&mut flow, origin, &mut result, failed);
+        let late_errors = self.sync_and_close(&mut flow, origin, &mut result, failed);
+        if late_errors > 0 {
+            cause = StopCause::Error;
+        }
         context.board.mark_first_done(result.closed_ns);
         self.remember_written(owner, &flow);
         flow.meter.flush();
@@ -254,7 +266,7 @@ impl TransferRank<'_> {
         result.operations = flow.meter.operations;
         result.bytes = Bytes::new(flow.meter.bytes);
         result.cpu_ns = thread_cpu() - cpu;
-        result.errors = u64::from(failed) + sync_errors + flow.short;
+        result.errors = u64::from(failed) + late_errors + flow.short;
         let verified = (flow.verified.bytes, flow.verified.bad_words);
         Ok(RankOutcome { result, cause, wear_out_capped: capped, origin, verified })
     }
@@ -268,10 +280,10 @@ impl TransferRank<'_> {
         kinds.extend([OperationKind::Open, OperationKind::Fsync, OperationKind::Close]);
         let meter = Meter::new(&context.board.live[self.place.number as usize], &kinds);
         let mut sequence = Sequence::new(&workload.files, transfer, owner, self.place.size, workload.seed);
-        if !transfer.writes() {
+        let written = context.shares[owner as usize].written();
+        if transfer.reads() && !written.complete {
             // A stopped write left less than the whole share to read.
-            let written = context.written[owner as usize].load(Ordering::Relaxed);
-            sequence.truncate(written / transfer.transfer_size.unit().get().max(1));
+            sequence.keep_to(Bytes::new(written.bytes), written.in_order);
         }
         Flow {
             sequence,
@@ -289,7 +301,7 @@ impl TransferRank<'_> {
             pacer: Pacer::new(
                 transfer.pacing,
                 self.place.in_job,
-                self.job_ranks,
+                self.place.job_size,
                 mix(workload.seed ^ number),
             ),
             think_ns: nanoseconds(transfer.think_time),
@@ -330,31 +342,20 @@ impl TransferRank<'_> {
             Ended::Stopped(cause) => return *cause,
             Ended::Failed(failure) => failure,
         };
-        self.context.stop.request(StopCause::Error);
         let owner = self.transfer.rank_shift.apply(self.place.number, self.place.size);
         let numbers = files::numbers(&self.context.workload.files, owner);
         let file = Names::data(numbers.get(failure.slot as usize).copied().unwrap_or(0));
         match failure.error {
             Some(error) => {
-                self.context.report_errno(
-                    self.place.number,
-                    failure.kind,
-                    &file,
-                    Some(failure.offset),
-                    error,
-                );
+                self.context.fail_errno(self.place.number, failure.kind, &file, Some(failure.offset), error);
             }
-            None => self.context.report(OperationError {
-                rank: self.place.number,
-                kind: failure.kind,
-                message: format!("`{file}` ended early at offset {}", failure.offset),
-                file,
-                offset: Some(failure.offset),
-                hint: Some(
-                    "the file is shorter than what was written to it: look for truncation or lost writes"
-                        .to_owned(),
-                ),
-            }),
+            None => {
+                let message = format!("`{file}` ended early at offset {}", failure.offset);
+                let fault = Fault::new(Kind::Io, message).hint(
+                    "the file is shorter than what was written to it: look for truncation or lost writes",
+                );
+                self.context.fail(self.place.number, failure.kind, &file, Some(failure.offset), fault);
+            }
         }
         StopCause::Error
     }
@@ -362,7 +363,8 @@ impl TransferRank<'_> {
     /// Makes what was written durable, then closes; write-back errors surface here. Returns the number of failures.
     fn sync_and_close(&self, flow: &mut Flow, origin: u64, result: &mut RankResult, failed: bool) -> u64 {
         let mut errors = 0;
-        let wanted = self.transfer.writes() && self.transfer.fsync != Fsync::Never;
+        // With one after every write, nothing is left to make durable.
+        let wanted = self.transfer.writes() && !matches!(self.transfer.fsync, Fsync::Never | Fsync::Every(1));
         if wanted && !failed {
             for file in &flow.files {
                 let started = now();
@@ -370,51 +372,51 @@ impl TransferRank<'_> {
                     Ok(()) => flow.meter.record_side(flow.fsync_index, now() - started),
                     Err(error) => {
                         errors += 1;
-                        self.context.stop.request(StopCause::Error);
-                        self.context.report_errno(
-                            self.place.number,
-                            OperationKind::Fsync,
-                            &Names::data(file.number),
-                            None,
-                            error,
-                        );
+                        self.fail_late(OperationKind::Fsync, file.number, error);
                     }
                 }
             }
         }
         result.synced_ns = now() - origin;
         let index = flow.meter.index(OperationKind::Close);
-        for DataFile { descriptor, .. } in flow.files.drain(..) {
+        for DataFile { descriptor, number } in flow.files.drain(..) {
             let started = now();
-            drop(descriptor);
+            let closed = close(descriptor);
             flow.meter.record_side(index, now() - started);
+            if let (Err(error), false) = (closed, failed) {
+                errors += 1;
+                self.fail_late(OperationKind::Close, number, error);
+            }
         }
         result.closed_ns = now() - origin;
         errors
     }
 
+    fn fail_late(&self, kind: OperationKind, number: u32, error: Errno) {
+        self.context.fail_errno(self.place.number, kind, &Names::data(number), None, error);
+    }
+
     fn remember_written(&self, owner: u32, flow: &Flow) {
-        if !self.transfer.reads() {
-            let bytes = flow.meter.bytes.min(flow.sequence.bytes().get());
-            self.context.written[owner as usize].fetch_max(bytes, Ordering::Relaxed);
+        if self.transfer.covers() {
+            let share = flow.sequence.bytes().get();
+            let bytes = flow.meter.bytes.min(share);
+            self.context.shares[owner as usize].remember_written(Written {
+                bytes,
+                complete: bytes == share,
+                in_order: self.transfer.order.is_forward(),
+            });
         }
     }
 
     fn report_verification(&self, verified: &Verified) {
-        let Some((number, offset, expected, found)) = verified.first else { return };
-        let file = Names::data(number);
-        self.context.report(OperationError {
-            rank: self.place.number,
-            kind: OperationKind::Read,
-            message: format!("`{file}` holds {found:#018x} at offset {offset}, {expected:#018x} was written"),
-            file,
-            offset: Some(offset),
-            hint: Some("the storage returned data that was not written: keep the file (`--keep-files`) and check the hardware".to_owned()),
-        });
+        if let Some((number, bad)) = &verified.first {
+            let file = Names::data(*number);
+            self.context.failures.note(damaged(self.place.number, OperationKind::Read, &file, bad));
+        }
     }
 
     fn report_short(&self, count: u64) {
-        self.context.report(OperationError {
+        self.context.failures.note(OperationError {
             rank: self.place.number,
             kind: if self.transfer.writes() { OperationKind::Write } else { OperationKind::Read },
             file: String::new(),
@@ -427,26 +429,50 @@ impl TransferRank<'_> {
     }
 }
 
+/// Data that came back other than it was written.
+pub(super) fn damaged(rank: u32, kind: OperationKind, file: &str, bad: &Mismatch) -> OperationError {
+    let Mismatch { offset, expected, found, .. } = bad;
+    OperationError {
+        rank,
+        kind,
+        file: file.to_owned(),
+        offset: Some(*offset),
+        message: format!("`{file}` holds {found:#018x} at offset {offset}, {expected:#018x} was written"),
+        hint: Some(
+            "the storage returned data that was not written: keep the file (`--keep-files`) and check the hardware"
+                .to_owned(),
+        ),
+    }
+}
+
 /// After the deadline: everyone goes on until all have done as much as the furthest, or the cap strikes.
 fn wear_out<'a>(
     flow: &mut Flow<'a>,
-    rank: &impl Rank,
+    target: u64,
     ended: Ended,
     cap: Option<Duration>,
     transfer: &mut impl FnMut(&mut Flow<'a>) -> Ended,
-) -> Result<(Ended, bool)> {
-    let target = rank.all_max(flow.meter.operations).map_err(called_off)?;
+) -> (Ended, bool) {
     if !matches!(ended, Ended::Stopped(StopCause::Time | StopCause::Bytes)) || flow.meter.operations >= target
     {
-        return Ok((ended, false));
+        return (ended, false);
     }
     flow.operation_limit = target;
     flow.repeat = true;
     flow.deadline = cap.map_or(u64::MAX, |cap| now().saturating_add(nanoseconds(cap)));
     match transfer(flow) {
-        Ended::Stopped(StopCause::Bytes) => Ok((ended, false)),
-        Ended::Stopped(StopCause::Time) => Ok((ended, true)),
-        other => Ok((other, false)),
+        Ended::Stopped(StopCause::Bytes) => (ended, false),
+        Ended::Stopped(StopCause::Time) => (ended, true),
+        other => (other, false),
+    }
+}
+
+/// Closes a file and says what came of it: NFS and FUSE tell here that data could not be kept. Dropping would hide it.
+fn close(descriptor: OwnedFd) -> rustix::io::Result<()> {
+    // SAFETY: the descriptor is ours alone and is not used after this.
+    match unsafe { libc::close(descriptor.into_raw_fd()) } {
+        0 => Ok(()),
+        _ => Err(Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)),
     }
 }
 

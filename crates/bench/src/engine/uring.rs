@@ -37,6 +37,8 @@ pub struct Ring {
     registered_buffers: bool,
     in_flight: usize,
     depth: usize,
+    /// A transfer whose data is ready. It outlives a deadline: the wear-out goes on with it.
+    prepared: Option<usize>,
 }
 
 /// Whether this kernel lets us make a ring.
@@ -71,6 +73,7 @@ impl Ring {
             registered_buffers: registered.is_ok(),
             in_flight: 0,
             depth: depth as usize,
+            prepared: None,
         })
     }
 
@@ -78,24 +81,22 @@ impl Ring {
     pub fn run(&mut self, flow: &mut Flow, buffer: &mut Buffer) -> Ended {
         let mut current = now();
         let mut check_at = flow.next_check(current);
-        let mut prepared: Option<usize> = None;
         let mut stop: Option<Ended> = None;
         loop {
             if stop.is_none()
-                && let Err(cause) = self.fill_queue(flow, buffer, &mut prepared, &mut current)
+                && let Err(cause) = self.fill_queue(flow, buffer, &mut current)
             {
                 stop = Some(Ended::Stopped(cause));
             }
             if self.in_flight == 0 && (stop.is_some() || flow.pacer.is_none()) {
-                self.forget(&mut prepared);
                 return stop.unwrap_or(Ended::Stopped(StopCause::Bytes));
             }
-            if stop.is_none() && prepared.is_none() && flow.pacer.is_none() && flow.read_share < 1.0 {
+            if stop.is_none() && self.prepared.is_none() && flow.pacer.is_none() && flow.read_share < 1.0 {
                 // The device is busy: use the time to generate what comes next.
                 if let Err(error) = self.ring.submit() {
                     stop = Some(self.broken(&error));
                 }
-                prepared = self.prepare(flow, buffer);
+                self.prepared = self.prepare(flow, buffer);
             }
             let wait = self.wait(flow, stop.is_none());
             current = now();
@@ -117,7 +118,6 @@ impl Ring {
         &mut self,
         flow: &mut Flow,
         buffer: &mut Buffer,
-        prepared: &mut Option<usize>,
         current: &mut u64,
     ) -> std::result::Result<(), StopCause> {
         let mut filled = false;
@@ -133,7 +133,7 @@ impl Ring {
                 due = Some(pacer.due());
                 pacer.advance();
             }
-            let Some(slot) = prepared.take().or_else(|| self.prepare(flow, buffer)) else {
+            let Some(slot) = self.prepared.take().or_else(|| self.prepare(flow, buffer)) else {
                 return Err(StopCause::Bytes);
             };
             if let Some(flight) = &mut self.flights[slot] {
@@ -179,13 +179,6 @@ impl Ring {
         Some(slot)
     }
 
-    fn forget(&mut self, prepared: &mut Option<usize>) {
-        if let Some(slot) = prepared.take() {
-            self.flights[slot] = None;
-            self.free.push(slot);
-        }
-    }
-
     /// Queues the transfer in `slot`.
     fn push(&mut self, flow: &Flow, buffer: &Buffer, slot: usize) {
         let Some(flight) = self.flights[slot] else { return };
@@ -224,7 +217,8 @@ impl Ring {
     /// Submits and waits for a completion, but not longer than until the next operation is due.
     fn wait(&mut self, flow: &Flow, starting: bool) -> std::result::Result<(), Ended> {
         let result = match &flow.pacer {
-            Some(pacer) if starting => {
+            // With a full queue nothing can start before something has ended.
+            Some(pacer) if starting && self.in_flight < self.depth => {
                 let nanoseconds = pacer.due().saturating_sub(now()).min(u64::from(LOOK_UP_NS)) as u32;
                 let timeout = Timespec::new().nsec(nanoseconds.max(1));
                 self.ring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&timeout))

@@ -1,7 +1,6 @@
 //! One phase: choose engines, count, let the ranks run, count again, and say what came of it.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use fault::{Fault, Kind, Result};
 use fleet::Meeting;
@@ -17,7 +16,8 @@ use super::watch::Watch;
 use crate::allocation;
 use crate::belief::{self, Context};
 use crate::engine::{
-    Board, Chosen, EngineKind, PhaseContext, RankOutcome, StopFlag, main_kinds, now, run_rank,
+    Board, Chosen, EngineKind, Failures, PhaseContext, RankOutcome, Share, StopFlag, main_kinds, now,
+    own_table, run_rank,
 };
 use crate::ground::RunDirectory;
 use crate::workload::{Activity, Fsync, PREPARE, Pacing, Phase, Transfer, Workload};
@@ -45,12 +45,8 @@ pub struct PhaseSetting<'a> {
     pub probe: &'a Probe,
     /// pCores that rates refer to.
     pub pcores: u32,
-    /// Bytes each rank's share holds.
-    pub written: &'a [AtomicU64],
-    /// Items each rank has made, when creation was stopped.
-    pub made: &'a [AtomicU64],
-    /// Whether items carry their second name.
-    pub renamed: bool,
+    /// What each rank's share holds.
+    pub shares: &'a [Share],
     /// When the run began (ns, monotonic).
     pub run_started: u64,
 }
@@ -69,6 +65,7 @@ struct Measured {
     counters: Counters,
     dirty_before: Bytes,
     errors: Vec<OperationError>,
+    failure: Option<Fault>,
     first_done: Option<Mark>,
     board_total: Mark,
     fallback_origin: u64,
@@ -89,7 +86,7 @@ impl<'a> PhaseRun<'a> {
         let setting = self.setting;
         pause(setting.phase)?;
         let allocated = self.reads_only().then(|| {
-            allocation::of(setting.ground, &setting.workload.files, setting.workload.ranks, setting.written)
+            allocation::of(setting.ground, &setting.workload.files, setting.workload.ranks, setting.shares)
         });
         let available_before = available(setting.ground);
         self.announce();
@@ -129,7 +126,7 @@ impl<'a> PhaseRun<'a> {
         let setting = self.setting;
         let ranks = setting.workload.ranks;
         let (board, stop, meeting) = (Board::new(ranks), StopFlag::default(), Meeting::new(ranks));
-        let (ended, errors) = (AtomicU32::new(0), Mutex::new(Vec::new()));
+        let (ended, failures) = (AtomicU32::new(0), Failures::default());
         let engines: Vec<EngineKind> = setting.engines.iter().map(|c| c.kind).collect();
         let pin = if setting.workload.pin { System::here().pin_order() } else { Vec::new() };
         let context = PhaseContext {
@@ -140,16 +137,17 @@ impl<'a> PhaseRun<'a> {
             stop: &stop,
             engines: &engines,
             pin: &pin,
-            written: setting.written,
-            made: setting.made,
-            renamed: setting.renamed,
-            errors: &errors,
+            shares: setting.shares,
+            failures: &failures,
             host: &setting.environment.hostname,
         };
         let mut collector = Collector::default();
         let before = setting.probe.counters();
         let fallback_origin = now();
-        let work = |rank: &LocalRank| run_rank(&context, rank);
+        let work = |rank: &LocalRank| {
+            own_table();
+            run_rank(&context, rank).inspect_err(|_| stop.request(StopCause::Error))
+        };
         let at_end = |_| {
             ended.fetch_add(1, Ordering::Release);
         };
@@ -162,6 +160,7 @@ impl<'a> PhaseRun<'a> {
         })?;
         let elapsed = now() - fallback_origin;
         let counters = setting.probe.counters().since(&before);
+        let (errors, failure) = failures.into_parts();
         Ok(Measured {
             outcomes,
             collector,
@@ -169,15 +168,16 @@ impl<'a> PhaseRun<'a> {
             dirty_before: before.dirty_bytes + before.writeback_bytes,
             first_done: board.first_done(),
             board_total: board.sum(elapsed),
-            errors: errors.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner),
+            errors,
+            failure,
             fallback_origin,
         })
     }
 
-    /// The result without its checks, and the failure of a rank if there was one.
+    /// The result without its checks, and the failure that ends the run if there was one.
     fn result(&self, measured: Measured) -> (PhaseResult, Result<()>) {
         let setting = self.setting;
-        let (done, failure) = split(measured.outcomes);
+        let (done, died) = split(measured.outcomes);
         let origin = done.iter().map(|o| o.origin).max().unwrap_or(measured.fallback_origin);
         let main = self.main_kinds();
         let last_ns =
@@ -185,7 +185,7 @@ impl<'a> PhaseRun<'a> {
         let last_done = Mark { elapsed_ns: last_ns, ..measured.board_total };
         let (operations, series) = measured.collector.finish(&main, transfer_end(&done, last_ns));
         let mut stopped_by = stop_cause(&done);
-        if failure.is_err() {
+        if died.is_some() {
             stopped_by = StopCause::Error;
         }
         let queue_depth = self.transfer.map_or(1, |t| t.queue_depth);
@@ -201,7 +201,7 @@ impl<'a> PhaseRun<'a> {
             stopped_by,
             open_loop: self.transfer.is_some_and(|t| t.pacing != Pacing::Closed),
             operations,
-            error_count: done.iter().map(|o| o.result.errors).sum::<u64>() + u64::from(failure.is_err()),
+            error_count: done.iter().map(|o| o.result.errors).sum::<u64>() + u64::from(died.is_some()),
             verify_failures: done.iter().map(|o| o.verified.1).sum(),
             verified_bytes: Bytes::new(done.iter().map(|o| o.verified.0).sum()),
             ranks: done.into_iter().map(|o| o.result).collect(),
@@ -217,7 +217,8 @@ impl<'a> PhaseRun<'a> {
             checks: Vec::new(),
             limit: None,
         };
-        (result, failure)
+        // A rank that died outweighs what the others met because of it.
+        (result, died.or(measured.failure).map_or(Ok(()), Err))
     }
 
     fn main_kinds(&self) -> Vec<OperationKind> {
@@ -235,7 +236,7 @@ impl<'a> PhaseRun<'a> {
     fn context(&self, available_before: Bytes, dirty_before: Bytes) -> Context<'a> {
         let setting = self.setting;
         let workload = setting.workload;
-        let own: u64 = setting.written.iter().map(|w| w.load(Ordering::Relaxed)).sum();
+        let own: u64 = setting.shares.iter().map(|share| share.written().bytes).sum();
         let items = workload.files.tree.items * u64::from(workload.ranks);
         let small = setting.phase.jobs.iter().find_map(|job| match &job.activity {
             Activity::Entries(entries) => Some(entries.write_bytes.max(entries.read_bytes)),
@@ -245,7 +246,8 @@ impl<'a> PhaseRun<'a> {
         context.working_set = small.map_or(Bytes::new(own), |each| each * items);
         // Files are made in a fresh directory of this run: nobody else can have written them.
         context.files_written_by_this_host_in_this_run = true;
-        context.cache_dropped_before = setting.phase.drop_cache;
+        // Dropping takes data; names and attributes stay.
+        context.cache_dropped_before = setting.phase.drop_cache && context.working_set > Bytes::ZERO;
         context.direct = self.transfer.is_some_and(|t| t.direct);
         context.fsync = self.transfer.is_none_or(|t| t.fsync != Fsync::Never);
         context.data_is_compressible = workload.data.shrinkable();
@@ -278,7 +280,7 @@ fn pause(phase: &Phase) -> Result<()> {
 }
 
 /// Separates what ranks brought from the first failure that is a cause and not a consequence.
-fn split(outcomes: Vec<Result<RankOutcome>>) -> (Vec<RankOutcome>, Result<()>) {
+fn split(outcomes: Vec<Result<RankOutcome>>) -> (Vec<RankOutcome>, Option<Fault>) {
     let mut done = Vec::new();
     let mut failure: Option<Fault> = None;
     for outcome in outcomes {
@@ -292,7 +294,7 @@ fn split(outcomes: Vec<Result<RankOutcome>>) -> (Vec<RankOutcome>, Result<()>) {
             }
         }
     }
-    (done, failure.map_or(Ok(()), Err))
+    (done, failure)
 }
 
 /// A failure outweighs a signal, a signal a deadline.

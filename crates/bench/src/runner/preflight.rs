@@ -6,19 +6,25 @@ use fault::{Fault, Kind, Result};
 use host::{Environment, Mount};
 use units::{Bytes, Ratio};
 
-use super::Options;
+use super::{Options, TestPlan};
 use crate::workload::Workload;
 
 /// Beyond this a file system slows down, and other people run out of space.
 const FULL: f64 = 0.90;
 
 /// Refuses what would fail half-way, or harm others.
-pub fn check(target: &Path, environment: &Environment, workload: &Workload, options: &Options) -> Result<()> {
+pub fn check(
+    plan: &TestPlan,
+    environment: &Environment,
+    workload: &Workload,
+    options: &Options,
+) -> Result<()> {
+    let target = &plan.target;
     if !target.is_dir() {
         return Err(Fault::os("use target", target, rustix::io::Errno::NOTDIR));
     }
     let Some(mount) = &environment.target else { return Ok(()) };
-    if let Some(expected) = &options.expect_file_system
+    if let Some(expected) = &plan.expect_file_system
         && *expected != mount.file_system
     {
         let message = format!("`{}` is on {}, not on {expected}", target.display(), described(mount));

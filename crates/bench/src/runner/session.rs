@@ -23,8 +23,6 @@ pub struct Options {
     pub fill_beyond: bool,
     /// Name for the run.
     pub label: Option<String>,
-    /// Type the target's file system must have, so that an unmounted target is noticed.
-    pub expect_file_system: Option<String>,
 }
 
 /// One test to run.
@@ -42,6 +40,8 @@ pub struct TestPlan {
     pub pcores: u32,
     /// Said of short runs that stand for longer ones.
     pub equivalence: Option<String>,
+    /// Type the target's file system must have, so that an unmounted target is noticed.
+    pub expect_file_system: Option<String>,
 }
 
 /// What all repetitions of a test share.
@@ -125,7 +125,7 @@ impl<'a> Session<'a> {
         workload.check()?;
         let system = System::here();
         let environment = system.environment(Some(&plan.target))?;
-        preflight::check(&plan.target, &environment, &workload, &self.options)?;
+        preflight::check(plan, &environment, &workload, &self.options)?;
         for message in preflight::notices(&environment, &workload) {
             self.emit(&Event::Notice { message });
         }

@@ -94,9 +94,13 @@ impl FileSet {
 impl Tree {
     /// Directories in one tree: 1 at depth 0, depth + 1 with one branch, else (b^(depth+1) - 1) / (b - 1).
     pub fn directories(&self) -> u64 {
-        (0..=self.depth)
-            .map(|level| u64::from(self.branch).saturating_pow(level))
-            .fold(0, u64::saturating_add)
+        match self.branch {
+            0 | 1 => u64::from(self.depth) + 1,
+            // 64 levels of two branches are more than can be counted.
+            branch => (0..=self.depth.min(64))
+                .map(|level| u64::from(branch).saturating_pow(level))
+                .fold(0, u64::saturating_add),
+        }
     }
 
     /// Number of the first directory that holds items.

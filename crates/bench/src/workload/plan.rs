@@ -17,13 +17,18 @@ pub struct Planned {
 impl Workload {
     /// What `phase` will do.
     pub fn planned(&self, phase: &Phase) -> Planned {
+        let limit = phase.stop.operations;
         let shares = (0..self.ranks).filter_map(|rank| phase.job_of(rank, self.ranks)).map(|(job, _)| {
             match &job.activity {
                 Activity::Transfer(transfer) => {
                     let sequence = Sequence::new(&self.files, transfer, 0, self.ranks, self.seed);
-                    Planned { bytes: sequence.bytes(), operations: sequence.count() }
+                    let most = transfer.transfer_size.largest();
+                    limited(Planned { bytes: sequence.bytes(), operations: sequence.count() }, most, limit)
                 }
-                Activity::Entries(entries) => self.planned_entries(entries),
+                Activity::Entries(entries) => {
+                    let most = entries.write_bytes.max(entries.read_bytes);
+                    limited(self.planned_entries(entries), most, limit)
+                }
             }
         });
         shares.fold(Planned::default(), |sum, share| Planned {
@@ -75,7 +80,7 @@ impl Workload {
         entries + u64::from(self.files.file_count(self.ranks))
     }
 
-    fn entries(&self) -> impl Iterator<Item = &Entries> {
+    pub(super) fn entries(&self) -> impl Iterator<Item = &Entries> {
         self.phases.iter().flat_map(|p| &p.jobs).filter_map(|job| match &job.activity {
             Activity::Entries(entries) => Some(entries),
             Activity::Transfer(_) => None,
@@ -104,4 +109,11 @@ impl Workload {
         }
         parts.join(", ")
     }
+}
+
+/// A rank that stops after some operations moves no more than these do.
+fn limited(planned: Planned, largest: Bytes, operations: Option<u64>) -> Planned {
+    let operations = operations.map_or(planned.operations, |limit| limit.min(planned.operations));
+    let bytes = largest.get().saturating_mul(operations).min(planned.bytes.get());
+    Planned { bytes: Bytes::new(bytes), operations }
 }

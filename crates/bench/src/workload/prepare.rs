@@ -1,20 +1,21 @@
-//! A workload that reads before it writes gets what it needs first.
+//! A workload that reads what it has not written gets what it needs first.
 
 use units::Bytes;
 
-use super::{Activity, Entries, EntryOperation, Phase, Transfer, Workload};
+use super::{Activity, Entries, EntryOperation, Job, Phase, Transfer, Workload};
 
 /// Name of the phases that are put in front.
 pub const PREPARE: &str = "prepare";
+/// Files are filled with transfers of at most this size, where the block size has a divisor that allows it.
+const FILL_SIZE: u64 = 1 << 20;
 
 impl Workload {
     /// The workload with phases in front that make the files, trees and items it works on, where it does not do so
     /// itself. They are part of the record like any other phase.
     pub fn prepared(&self) -> Self {
         let mut phases = Vec::new();
-        if self.reads_before_writing() {
-            let size = Bytes::new(common_divisor(self.files.block_size.get(), 1 << 20));
-            phases.push(Phase::transfer(PREPARE, Transfer::write(size)));
+        if let Some(reader) = self.reader_of_unwritten() {
+            phases.push(Phase::transfer(PREPARE, Transfer::write(self.fill_size(reader))));
         }
         let operations: Vec<&Entries> =
             self.phases.iter().flat_map(|p| &p.jobs).filter_map(entries).collect();
@@ -22,7 +23,7 @@ impl Workload {
             if first.operation != EntryOperation::MakeTree {
                 phases.push(Phase::entries("prepare tree", Entries::of(EntryOperation::MakeTree)));
             }
-            let first_item = operations.iter().find(|e| on_items(e.operation));
+            let first_item = operations.iter().find(|e| self.needs_items(e.operation));
             if let Some(item) = first_item.filter(|e| e.operation != EntryOperation::Create) {
                 let write_bytes = operations.iter().map(|e| e.read_bytes).max().unwrap_or_default();
                 let create = Entries { item: item.item, write_bytes, ..Entries::of(EntryOperation::Create) };
@@ -33,29 +34,108 @@ impl Workload {
         Self { phases, ..self.clone() }
     }
 
-    fn reads_before_writing(&self) -> bool {
-        let first = self.phases.iter().find_map(|phase| {
-            let mut transfers = phase.jobs.iter().filter_map(|job| match &job.activity {
-                Activity::Transfer(transfer) => Some(transfer),
-                Activity::Entries(_) => None,
-            });
-            transfers.next().map(|first| first.reads() || transfers.any(Transfer::reads))
-        });
-        first.unwrap_or(false)
+    fn needs_items(&self, operation: EntryOperation) -> bool {
+        match operation {
+            EntryOperation::MakeTree | EntryOperation::RemoveTree => false,
+            EntryOperation::Find => self.files.tree.items > 0,
+            _ => true,
+        }
+    }
+
+    /// The first transfer that would read what no earlier phase has surely written.
+    fn reader_of_unwritten(&self) -> Option<&Transfer> {
+        let mut shares = vec![Coverage::Walks(Vec::new()); self.ranks as usize];
+        for phase in &self.phases {
+            for (transfer, owner) in self.transfers(phase) {
+                if !transfer.reads() {
+                    continue;
+                }
+                let needed =
+                    if transfer.roams(self.files.layout) { &shares[..] } else { &shares[owner..=owner] };
+                if !needed.iter().all(|share| self.serves(share, transfer)) {
+                    return Some(transfer);
+                }
+            }
+            for (transfer, owner) in self.transfers(phase).filter(|(transfer, _)| transfer.covers()) {
+                shares[owner].add(transfer, self.is_full(phase, transfer));
+            }
+        }
+        None
+    }
+
+    /// What ranks move in a phase, and whose share it is.
+    fn transfers<'a>(&'a self, phase: &'a Phase) -> impl Iterator<Item = (&'a Transfer, usize)> {
+        (0..self.ranks).filter_map(|rank| {
+            let (job, _) = phase.job_of(rank, self.ranks)?;
+            let transfer = transfer(job)?;
+            Some((transfer, transfer.rank_shift.apply(rank, self.ranks) as usize))
+        })
+    }
+
+    /// Whether a phase leaves whole shares written, whatever happens.
+    fn is_full(&self, phase: &Phase, transfer: &Transfer) -> bool {
+        let stop = &phase.stop;
+        let together = phase.jobs.len() == 1 && phase.participants(self.ranks) == self.ranks;
+        stop.time.is_none()
+            && stop.operations.is_none()
+            && (transfer.range_start.get(), transfer.range_end.get()) == (0.0, 1.0)
+            && (together || !transfer.roams(self.files.layout))
+    }
+
+    fn serves(&self, share: &Coverage, reader: &Transfer) -> bool {
+        let Coverage::Walks(walks) = share else { return true };
+        !walks.is_empty() && walks.iter().all(|walk| self.serves_after(walk, reader))
+    }
+
+    /// Whether what is left of a write that was stopped is enough: the reader takes the same way, or the writer went
+    /// from the start on and left no gaps.
+    fn serves_after(&self, writer: &Transfer, reader: &Transfer) -> bool {
+        let layout = self.files.layout;
+        let same_part = (writer.range_start, writer.range_end) == (reader.range_start, reader.range_end);
+        let same_way = (writer.order, &writer.transfer_size) == (reader.order, &reader.transfer_size);
+        same_part
+            && (same_way || (writer.order.is_forward() && !reader.roams(layout) && !writer.roams(layout)))
+    }
+
+    /// The largest multiple of the reader's unit that divides a block, up to a limit.
+    fn fill_size(&self, reader: &Transfer) -> Bytes {
+        let unit = reader.transfer_size.unit().get();
+        let units = self.files.block_size.get() / unit;
+        let most = (FILL_SIZE / unit).clamp(1, units);
+        let count = (1..=most).rev().find(|count| units.is_multiple_of(*count)).unwrap_or(1);
+        Bytes::new(unit * count)
     }
 }
 
-fn entries(job: &super::Job) -> Option<&Entries> {
+/// How much of a share is written when a phase begins.
+#[derive(Debug, Clone)]
+enum Coverage<'a> {
+    /// All of it.
+    Full,
+    /// What these walks came to before they were stopped.
+    Walks(Vec<&'a Transfer>),
+}
+
+impl<'a> Coverage<'a> {
+    fn add(&mut self, walk: &'a Transfer, full: bool) {
+        match self {
+            _ if full => *self = Self::Full,
+            Self::Walks(walks) => walks.push(walk),
+            Self::Full => {}
+        }
+    }
+}
+
+fn transfer(job: &Job) -> Option<&Transfer> {
+    match &job.activity {
+        Activity::Transfer(transfer) => Some(transfer),
+        Activity::Entries(_) => None,
+    }
+}
+
+fn entries(job: &Job) -> Option<&Entries> {
     match &job.activity {
         Activity::Entries(entries) => Some(entries),
         Activity::Transfer(_) => None,
     }
-}
-
-fn on_items(operation: EntryOperation) -> bool {
-    !matches!(operation, EntryOperation::MakeTree | EntryOperation::RemoveTree | EntryOperation::Find)
-}
-
-fn common_divisor(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { common_divisor(b, a % b) }
 }

@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Ratio};
 
+use super::Layout;
+
 /// Moving bytes between memory and the data files.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -28,7 +30,8 @@ pub struct Transfer {
     pub verify: bool,
     /// Whose files a rank works on.
     pub rank_shift: RankShift,
-    /// Part of each file that is used: from this share ...
+    /// Part of each file (of each block in a shared one, unless the order roams all of it) that is used: from this
+    /// share ...
     #[serde(with = "units::text")]
     #[schemars(with = "String")]
     pub range_start: Ratio,
@@ -54,6 +57,21 @@ pub enum TransferSize {
     ),
     /// Drawn from a weighted list (vdbench `xfersize=(4k,50,8k,50)`).
     Weighted(Vec<WeightedSize>),
+    /// Any multiple of `step` between two sizes, all equally often (vdbench `xfersize=(min,max,align)`).
+    Range {
+        /// The smallest, a multiple of `step`.
+        #[serde(with = "units::text")]
+        #[schemars(with = "String")]
+        smallest: Bytes,
+        /// The largest, a multiple of `step`.
+        #[serde(with = "units::text")]
+        #[schemars(with = "String")]
+        largest: Bytes,
+        /// What sizes and offsets are multiples of.
+        #[serde(with = "units::text")]
+        #[schemars(with = "String")]
+        step: Bytes,
+    },
 }
 
 /// One entry of a weighted list.
@@ -180,6 +198,29 @@ impl Transfer {
     pub fn reads(&self) -> bool {
         self.read.get() > 0.0
     }
+
+    /// Whether it leaves its share written, once it has come to its end.
+    pub fn covers(&self) -> bool {
+        !self.reads() && self.order.is_once()
+    }
+
+    /// Whether each rank goes to all of a file that all share, and not only to its own blocks of it.
+    pub fn roams(&self, layout: Layout) -> bool {
+        layout == Layout::Shared
+            && matches!(self.order, Order::Random | Order::RandomOnce | Order::SeekPercent(_))
+    }
+}
+
+impl Order {
+    /// Whether it begins at the start of the share and leaves nothing out on the way.
+    pub fn is_forward(self) -> bool {
+        matches!(self, Self::Sequential | Self::SeekPercent(0.0))
+    }
+
+    /// Whether it visits nothing twice before it has visited all.
+    pub fn is_once(self) -> bool {
+        self.is_forward() || matches!(self, Self::Reverse | Self::RandomOnce | Self::Stride(_))
+    }
 }
 
 impl TransferSize {
@@ -188,14 +229,16 @@ impl TransferSize {
         match self {
             Self::Fixed(size) => *size,
             Self::Weighted(sizes) => sizes.iter().map(|s| s.size).max().unwrap_or_default(),
+            Self::Range { largest, .. } => *largest,
         }
     }
 
-    /// The unit that offsets are multiples of: the smallest size.
+    /// The unit that offsets are multiples of: the smallest size, or the step of a range.
     pub fn unit(&self) -> Bytes {
         match self {
             Self::Fixed(size) => *size,
             Self::Weighted(sizes) => sizes.iter().map(|s| s.size).min().unwrap_or_default(),
+            Self::Range { step, .. } => *step,
         }
     }
 }

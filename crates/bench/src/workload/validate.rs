@@ -2,7 +2,10 @@
 
 use fault::{Fault, Kind, Result};
 
-use super::{Activity, Entries, Order, Pacing, Phase, Transfer, TransferSize, VERSION, Workload};
+use super::{
+    Activity, Entries, EntryOperation, Fsync, Item, Order, Pacing, Phase, Stop, Transfer, TransferSize,
+    VERSION, Workload,
+};
 
 /// The largest transfer: one `pread` moves at most this much on Linux (2 GiB less a page).
 const LARGEST_TRANSFER: u64 = 1 << 30;
@@ -10,6 +13,12 @@ const LARGEST_TRANSFER: u64 = 1 << 30;
 const DEEPEST_QUEUE: u32 = 32_768;
 /// Names of run directories and entries stay short of the file systems' limit of 255 bytes.
 const LONGEST_PREFIX: usize = 64;
+/// Ranks are threads; more than this is a slip of the keyboard.
+const MOST_RANKS: u32 = 1 << 20;
+/// Items are numbered within their rank.
+const MOST_ITEMS: u64 = 1 << 40;
+/// Paths of trees deeper than this come near the system's limit of 4096 bytes.
+const DEEPEST_TREE: u32 = 60;
 
 impl Workload {
     /// Reads a workload file.
@@ -46,7 +55,14 @@ impl Workload {
                 "look at `[files]`",
             ));
         }
+        if self.ranks > MOST_RANKS {
+            return Err(wrong(
+                format!("{} ranks are more than a host can run", self.ranks),
+                "set `ranks` to the number of processes that shall work at the same time",
+            ));
+        }
         self.check_total()?;
+        self.check_tree()?;
         let prefix = &files.tree.prefix;
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         if prefix.is_empty() || prefix.len() > LONGEST_PREFIX || !prefix.chars().all(plain) {
@@ -68,14 +84,54 @@ impl Workload {
             .checked_mul(files.segments)
             .and_then(|size| size.checked_mul(ranks))
             .and_then(|size| size.checked_mul(u64::from(files.files_per_rank)));
-        let directories = files.tree.directories();
-        if total.is_none_or(|total| total > i64::MAX as u64) || directories > u64::from(u32::MAX) {
+        let count = ranks * u64::from(files.files_per_rank);
+        let too_many = files.tree.directories().max(count) > u64::from(u32::MAX);
+        if too_many || total.is_none_or(|total| total > i64::MAX as u64) {
             return Err(wrong(
                 "the files are larger, or the tree has more directories, than a file system can hold",
-                "lower `block_size`, `segments`, `branch` or `depth`",
+                "lower `block_size`, `segments`, `files_per_rank`, `branch` or `depth`",
             ));
         }
         Ok(())
+    }
+
+    /// Items must have numbers, and directories paths that the system takes.
+    fn check_tree(&self) -> Result<()> {
+        let tree = &self.files.tree;
+        if tree.branch == 0 {
+            return Err(wrong("a tree with `branch = 0` has no leaves", "set `branch` to 1 or more in `[files.tree]`"));
+        }
+        if tree.depth > DEEPEST_TREE {
+            return Err(wrong(
+                format!("a tree of depth {} has longer paths than the system takes", tree.depth),
+                "set `depth` to 60 or less",
+            ));
+        }
+        let largest = self.entries().map(|e| e.write_bytes.max(e.read_bytes).get().max(1)).max().unwrap_or(1);
+        let total =
+            tree.items.checked_mul(u64::from(self.ranks)).and_then(|items| items.checked_mul(largest));
+        if tree.items > MOST_ITEMS || total.is_none_or(|total| total > i64::MAX as u64) {
+            return Err(wrong(
+                format!("{} items per rank are more than a file system can hold", tree.items),
+                "lower `items` in `[files.tree]`",
+            ));
+        }
+        self.check_contents()
+    }
+
+    /// Files are not read beyond what was written into them.
+    fn check_contents(&self) -> Result<()> {
+        let of = |operation| self.entries().filter(move |e| e.operation == operation);
+        let written =
+            of(EntryOperation::Create).filter(|e| e.item == Item::File).map(|e| e.write_bytes).min();
+        let read = of(EntryOperation::Read).map(|e| e.read_bytes).max();
+        match (written, read) {
+            (Some(written), Some(read)) if read > written => Err(wrong(
+                format!("files of {written:#} are created and {read:#} are read from each"),
+                "lower `read_bytes`, or raise `write_bytes`",
+            )),
+            _ => Ok(()),
+        }
     }
 
     fn check_phase(&self, phase: &Phase) -> Result<()> {
@@ -96,6 +152,19 @@ impl Workload {
                 "set `stop.time`",
             ));
         }
+        self.check_ranks_of(phase)?;
+        for job in &phase.jobs {
+            match &job.activity {
+                Activity::Transfer(transfer) => self.check_transfer(name, transfer)?,
+                Activity::Entries(entries) => self.check_entries(name, stop, entries)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Ranks are dealt to jobs in order.
+    fn check_ranks_of(&self, phase: &Phase) -> Result<()> {
+        let name = &phase.name;
         let dealt: u64 = phase.jobs.iter().filter_map(|job| job.ranks).map(u64::from).sum();
         if dealt > u64::from(self.ranks) {
             return Err(wrong(
@@ -103,11 +172,13 @@ impl Workload {
                 "lower the jobs' `ranks`",
             ));
         }
-        for job in &phase.jobs {
-            match &job.activity {
-                Activity::Transfer(transfer) => self.check_transfer(name, transfer)?,
-                Activity::Entries(entries) => self.check_entries(name, entries)?,
-            }
+        let before_last = &phase.jobs[..phase.jobs.len() - 1];
+        let rest = before_last.iter().any(|job| job.ranks.is_none());
+        if rest || phase.jobs.iter().any(|job| job.ranks == Some(0)) {
+            return Err(wrong(
+                format!("phase `{name}` has a job without ranks"),
+                "give every job `ranks`; only the last may leave it out and takes those that are left",
+            ));
         }
         Ok(())
     }
@@ -120,17 +191,7 @@ impl Workload {
                 "set `transfer_size`",
             ));
         }
-        if let TransferSize::Weighted(sizes) = &transfer.transfer_size
-            && (sizes.iter().any(|s| !s.size.get().is_multiple_of(unit))
-                || sizes.iter().all(|s| s.weight == 0))
-        {
-            return Err(wrong(
-                format!(
-                    "phase `{name}`: weighted transfer sizes must be multiples of the smallest, with some weight"
-                ),
-                "for example 4KiB, 8KiB, 64KiB",
-            ));
-        }
+        check_sizes(name, transfer)?;
         let block = self.files.block_size;
         if !block.get().is_multiple_of(unit) {
             return Err(wrong(
@@ -174,6 +235,12 @@ impl Workload {
             }
             _ => {}
         }
+        if transfer.fsync == Fsync::Every(0) {
+            return Err(wrong(
+                format!("phase `{name}`: fsync after every 0 writes is never"),
+                "set `every` to 1 or more, or `fsync = \"never\"`",
+            ));
+        }
         if let Pacing::Open { operations_per_second: rate, .. } = transfer.pacing
             && !(rate.is_finite() && rate > 0.0)
         {
@@ -185,11 +252,20 @@ impl Workload {
         Ok(())
     }
 
-    fn check_entries(&self, name: &str, entries: &Entries) -> Result<()> {
-        use super::EntryOperation::{Find, MakeTree, RemoveTree};
+    fn check_entries(&self, name: &str, stop: &Stop, entries: &Entries) -> Result<()> {
+        use EntryOperation::{Find, MakeTree, Remove, RemoveTree, Rename};
         let needs_items = !matches!(entries.operation, MakeTree | RemoveTree | Find);
         if needs_items && self.files.tree.items == 0 {
             return Err(wrong(format!("phase `{name}` works on no items"), "set `items` in `[files.tree]`"));
+        }
+        let stoppable = stop.time.is_some() || stop.operations.is_some();
+        if stoppable && matches!(entries.operation, Rename | Remove) {
+            return Err(wrong(
+                format!(
+                    "phase `{name}` may not stop half-way: the phases after it could not tell which items are left"
+                ),
+                "leave out `stop`, or use fewer items",
+            ));
         }
         if !matches!(entries.order, Order::Sequential | Order::RandomOnce) {
             return Err(wrong(
@@ -205,6 +281,44 @@ impl Workload {
         }
         Ok(())
     }
+}
+
+/// Sizes that are drawn must fit a grid of offsets.
+fn check_sizes(name: &str, transfer: &Transfer) -> Result<()> {
+    let unit = transfer.transfer_size.unit();
+    match &transfer.transfer_size {
+        TransferSize::Fixed(_) => return Ok(()),
+        TransferSize::Weighted(sizes) => {
+            let weights: u64 = sizes.iter().map(|s| u64::from(s.weight)).sum();
+            let aligned = sizes.iter().all(|s| s.size.get().is_multiple_of(unit.get()));
+            if !aligned || weights == 0 || weights > u64::from(u32::MAX) {
+                return Err(wrong(
+                    format!(
+                        "phase `{name}`: weighted transfer sizes must be multiples of the smallest, with some weight"
+                    ),
+                    "for example 4KiB, 8KiB, 64KiB",
+                ));
+            }
+        }
+        TransferSize::Range { smallest, largest, step } => {
+            let aligned = [smallest, largest].iter().all(|s| s.get().is_multiple_of(step.get()));
+            if !aligned || smallest.get() == 0 || smallest > largest {
+                return Err(wrong(
+                    format!(
+                        "phase `{name}`: {smallest:#} to {largest:#} in steps of {step:#} is no range of sizes"
+                    ),
+                    "both ends must be multiples of `step`, and the smallest not above the largest",
+                ));
+            }
+        }
+    }
+    if matches!(transfer.order, Order::RandomOnce | Order::Stride(_)) {
+        return Err(wrong(
+            format!("phase `{name}`: transfers of different sizes can't visit every offset once"),
+            "use one `transfer_size`, or the order `sequential`, `reverse`, `random` or `seek_percent`",
+        ));
+    }
+    Ok(())
 }
 
 fn wrong(message: impl Into<String>, hint: &str) -> Fault {

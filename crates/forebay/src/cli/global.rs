@@ -9,7 +9,7 @@ pub struct Global {
     /// How results are written to standard output
     #[arg(long, global = true, value_enum, default_value_t = FormatName::Text, value_name = "FORMAT")]
     pub format: FormatName,
-    /// Show results and errors only: no progress, no remarks
+    /// Show results, warnings and errors only: no progress
     #[arg(short, long, global = true)]
     pub quiet: bool,
     /// Where run records are kept [default: forebay/runs in the user's data directory]

@@ -13,17 +13,19 @@ use crate::cli::{Guards, Outputs};
 /// back too; the record is `None` when nothing was measured yet.
 pub fn measure(
     context: &Context,
-    plans: &[TestPlan],
+    mut plans: Vec<TestPlan>,
     guards: &Guards,
     outputs: &Outputs,
     document: Option<&Document>,
 ) -> fault::Result<(Option<RunRecord>, fault::Result<()>)> {
     let store = context.settings.store()?;
+    if let Some(expected) = &guards.expect_file_system {
+        plans.iter_mut().for_each(|plan| plan.expect_file_system = Some(expected.clone()));
+    }
     let options = Options {
         keep_files: guards.keep_files,
         fill_beyond: guards.fill_beyond,
         label: outputs.label.clone(),
-        expect_file_system: guards.expect_file_system.clone(),
     };
     let mut progress = Progress::new(&context.printer);
     let mut save = |record: &RunRecord| store.save(record).map(|_| ());
@@ -33,8 +35,8 @@ pub fn measure(
         text: document.text.clone(),
         grid: document.spec.grid.name.clone(),
     });
-    let (mut record, outcome) = session.run(plans);
-    if record.tests.is_empty() {
+    let (mut record, outcome) = session.run(&plans);
+    if !record.has_begun() {
         return Ok((None, outcome));
     }
     if let Some(document) = document {
@@ -47,7 +49,7 @@ pub fn measure(
 /// Runs `plans` and shows what came of it.
 pub fn measure_and_show(
     context: &Context,
-    plans: &[TestPlan],
+    plans: Vec<TestPlan>,
     guards: &Guards,
     outputs: &Outputs,
     document: Option<&Document>,

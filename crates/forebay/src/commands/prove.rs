@@ -15,5 +15,5 @@ pub fn run(context: &Context, arguments: &Prove) -> Result {
         context.printer.warn(note);
     }
     let tests: Vec<_> = planned.into_iter().map(|planned| planned.plan).collect();
-    measure::measure_and_show(context, &tests, &arguments.guards, &arguments.outputs, Some(&document))
+    measure::measure_and_show(context, tests, &arguments.guards, &arguments.outputs, Some(&document))
 }

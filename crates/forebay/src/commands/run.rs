@@ -24,8 +24,9 @@ pub fn run(context: &Context, arguments: &Run) -> Result {
         workload,
         pcores: host::System::here().cpu().pcores.max(1),
         equivalence: None,
+        expect_file_system: None,
     };
-    measure::measure_and_show(context, &[plan], &arguments.guards, &arguments.outputs, None)
+    measure::measure_and_show(context, vec![plan], &arguments.guards, &arguments.outputs, None)
 }
 
 impl From<Engine> for EngineChoice {

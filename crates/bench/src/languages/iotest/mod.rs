@@ -86,6 +86,7 @@ impl Iotest {
             target: target.to_owned(),
             workload,
             pcores,
+            expect_file_system: None,
             equivalence: self.time_boxed.map(|time| {
                 format!(
                     "time-boxed {}: stands for a run over files of the size of memory",

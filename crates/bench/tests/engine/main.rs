@@ -1,0 +1,19 @@
+//! The engine with real files: what is on disk and what is in the record after workloads of every kind.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that panics has failed")]
+
+mod belief;
+mod choice;
+mod contents;
+mod counts;
+mod entries;
+mod examples;
+mod jobs;
+mod mix;
+mod model;
+mod pacing;
+mod run;
+mod stop;
+mod strategy;
+mod verify;
+mod workload_files;

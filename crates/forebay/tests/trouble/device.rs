@@ -1,0 +1,93 @@
+//! Devices that fail below a run.
+
+use testkit::skip::{Need, can};
+
+use crate::going::Going;
+use crate::image::{Image, Kind, tool};
+use crate::place::{PREFIX, Place, assert_empty, names};
+use crate::workload::{DIRECTLY, SLOWLY, endless, transfer, workload};
+
+/// What is left of the device: the metadata of a small ext4, and some data.
+const LEFT: u64 = 16;
+
+#[test]
+fn a_write_error_ends_the_run() {
+    if !Kind::Ext4.is_possible("a device that fails writes") {
+        return;
+    }
+    let place = Place::new();
+    let image = Image::mount(&place.path(""), Kind::Ext4WithoutJournal);
+    let text = workload(2, 16, &[transfer("fill", 0, ""), endless("write", 0, DIRECTLY)]);
+    let mut going = Going::start(place.run_command(&text, image.path()));
+    going.wait_for(&["phase_started", "\"write\""]);
+    image.lose_beyond(LEFT);
+    going.end().assert_failed(&["cannot write", "data.0000000", "input/output error", "dmesg"]);
+    let record = place.assert_partial("failed");
+    let phases = record["tests"][0]["repetitions"][0]["phases"].as_array().unwrap();
+    assert_eq!(phases.len(), 2, "the phase before is kept too");
+    assert_eq!(phases[1]["errors"][0]["kind"], "write");
+    assert_empty(image.path());
+}
+
+#[test]
+fn a_read_error_ends_the_run() {
+    if !Kind::Ext4.is_possible("a device that fails reads") {
+        return;
+    }
+    let place = Place::new();
+    let image = Image::mount(&place.path(""), Kind::Ext4WithoutJournal);
+    let text = workload(2, 16, &[transfer("write", 0, ""), endless("read", 100, DIRECTLY)]);
+    let mut going = Going::start(place.run_command(&text, image.path()));
+    going.wait_for(&["phase_started", "\"read\""]);
+    image.lose_beyond(LEFT);
+    going.end().assert_failed(&["cannot read", "data.0000000", "input/output error", "dmesg"]);
+    place.assert_partial("failed");
+    assert_empty(image.path());
+}
+
+/// Buffered writes succeed; the device's failure comes with the fsync. Such a run counted as complete.
+#[test]
+fn a_failing_fsync_passed_for_a_complete_run() {
+    if !Kind::Ext4.is_possible("a device that fails write-back") {
+        return;
+    }
+    let place = Place::new();
+    let image = Image::mount(&place.path(""), Kind::Ext4WithoutJournal);
+    image.lose_beyond(LEFT);
+    let text = workload(2, 16, &[transfer("write", 0, ""), endless("read", 100, "")]);
+    let call = Going::start(place.run_command(&text, image.path())).end();
+    call.assert_failed(&["cannot fsync", "data.0000000", "input/output error", "dmesg"]);
+    assert!(!call.out.contains("\"phase\":\"read\""), "what was not written is not read");
+    place.assert_partial("failed");
+    assert_empty(image.path());
+}
+
+/// The storage goes away for good: files can't be removed either, and the way to do it later is told.
+#[test]
+fn files_on_storage_that_went_away_are_removed_by_clean_later() {
+    for kind in [Kind::Ext4, Kind::Xfs] {
+        let what = "a file system that shuts down";
+        if !kind.is_possible(what) || !can(what, &[Need::Program("xfs_io")]) {
+            continue;
+        }
+        let place = Place::new();
+        let image = Image::mount(&place.path(""), kind);
+        let path = image.path().to_str().unwrap();
+        let text = workload(2, 16, &[transfer("write", 0, SLOWLY)]);
+        let mut going = Going::start(place.run_command(&text, image.path()));
+        going.wait_for(&["phase_started", "write"]);
+        // -F: ext4 knows the same call; -f: what is in the log survives, so that there is something to find.
+        tool("xfs_io", &["-F", "-x", "-c", "shutdown -f", path]);
+        let call = going.end();
+        call.assert_failed(&["cannot ", "input/output error", "dmesg", &format!("forebay clean {path}")]);
+        place.assert_partial("failed");
+
+        image.unmount();
+        image.mount_again(&[]);
+        let left = names(image.path());
+        assert!(left.iter().all(|name| name.starts_with(PREFIX)) && left.len() == 1, "{left:?}");
+        let call = place.clean(image.path(), &[]);
+        assert_eq!(call.code, 0, "{call:?}");
+        assert_empty(image.path());
+    }
+}
