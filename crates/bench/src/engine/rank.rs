@@ -345,18 +345,13 @@ impl TransferRank<'_> {
         let owner = self.transfer.rank_shift.apply(self.place.number, self.place.size);
         let numbers = files::numbers(&self.context.workload.files, owner);
         let file = Names::data(numbers.get(failure.slot as usize).copied().unwrap_or(0));
-        match failure.error {
-            Some(error) => {
-                self.context.fail_errno(self.place.number, failure.kind, &file, Some(failure.offset), error);
-            }
-            None => {
-                let message = format!("`{file}` ended early at offset {}", failure.offset);
-                let fault = Fault::new(Kind::Io, message).hint(
-                    "the file is shorter than what was written to it: look for truncation or lost writes",
-                );
-                self.context.fail(self.place.number, failure.kind, &file, Some(failure.offset), fault);
-            }
-        }
+        let fault = if let Some(error) = failure.error {
+            Fault::os(failure.kind.word(), &self.context.ground.path().join(&file), error)
+        } else {
+            Fault::new(Kind::Io, format!("`{file}` ended early at offset {}", failure.offset))
+                .hint("the file is shorter than what was written to it: look for truncation or lost writes")
+        };
+        self.context.fail(self.place.number, failure.kind, &file, Some(failure.offset), fault);
         StopCause::Error
     }
 
