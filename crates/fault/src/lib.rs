@@ -21,7 +21,7 @@ pub enum Kind {
     Refused,
     /// A device, file system or network failed.
     Io,
-    /// A document is damaged or of a version we don't read.
+    /// A document or stored data is damaged, or a document is of a version we don't read.
     Corrupt,
     /// A signal or another participant stopped the work.
     Interrupted,

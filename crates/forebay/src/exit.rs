@@ -22,7 +22,7 @@ pub enum Outcome {
 pub enum Signal {
     /// SIGINT: control-C.
     Interrupt,
-    /// SIGTERM: `kill`, a batch system's time limit.
+    /// SIGTERM: `kill`, a batch system's time limit. A lost terminal (SIGHUP) counts as one.
     Terminate,
 }
 

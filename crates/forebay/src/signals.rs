@@ -1,11 +1,11 @@
-//! SIGINT and SIGTERM ask a measuring command to stop cleanly; a second one stops it at once.
+//! SIGINT, SIGTERM and a lost terminal ask a measuring command to stop cleanly; a second signal stops it at once.
 
 use std::sync::Arc;
 use std::thread;
 
 use console::Printer;
 use fault::Fault;
-use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
 use signal_hook::iterator::Signals;
 
@@ -14,16 +14,27 @@ use crate::exit::{Outcome, Signal, of_outcome};
 /// From here on, signals set the flag that ranks look at between transfers. Commands that don't measure keep the
 /// system's way: a signal ends them.
 pub fn install(printer: &Printer) -> fault::Result<()> {
-    let failed = |error| Fault::os("handle", std::path::Path::new("SIGINT and SIGTERM"), error);
+    let failed = |error| Fault::os("handle", std::path::Path::new("signals"), error);
     // A write beyond `ulimit -f` then fails like any other, instead of ending us with all files left behind.
     flag::register(SIGXFSZ, Arc::default()).map_err(failed)?;
     let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(failed)?;
+    if !started_by_nohup() {
+        signals.add_signal(SIGHUP).map_err(failed)?;
+    }
     let printer = printer.clone();
     thread::Builder::new()
         .name("signals".to_owned())
         .spawn(move || signals.forever().for_each(|signal| stop(signal, &printer)))
         .map(|_| ())
         .map_err(failed)
+}
+
+/// `nohup` lets a program go on when its terminal is lost, by having it ignore SIGHUP.
+fn started_by_nohup() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    mask & (1 << (SIGHUP - 1)) != 0
 }
 
 fn stop(signal: i32, printer: &Printer) {
@@ -43,7 +54,7 @@ pub fn received() -> Option<Signal> {
 
 const fn named(signal: i32) -> Signal {
     match signal {
-        SIGTERM => Signal::Terminate,
+        SIGTERM | SIGHUP => Signal::Terminate,
         _ => Signal::Interrupt,
     }
 }

@@ -36,6 +36,7 @@ pub fn outcome(record: &RunRecord) -> Result {
     match record.state {
         RunState::Interrupted => Ok(Outcome::Stopped(signals::received().unwrap_or(Signal::Interrupt))),
         RunState::Failed | RunState::Running => Err(failure(record).into()),
+        RunState::Complete if damaged_words(record) > 0 => Err(damaged(record).into()),
         RunState::Complete if record.met() == Some(false) => Ok(Outcome::NotMet),
         RunState::Complete => Ok(Outcome::Done),
     }
@@ -50,6 +51,21 @@ fn failure(record: &RunRecord) -> Fault {
         Some(hint) => fault.hint(hint),
         None => fault,
     }
+}
+
+/// Words that verification found different from what was written, in all phases.
+fn damaged_words(record: &RunRecord) -> u64 {
+    let repetitions = record.tests.iter().flat_map(|test| &test.repetitions);
+    repetitions.flat_map(|repetition| &repetition.phases).map(|phase| phase.verify_failures).sum()
+}
+
+fn damaged(record: &RunRecord) -> Fault {
+    let words = damaged_words(record);
+    Fault::new(Kind::Corrupt, format!("{words} words of 8 bytes were read that differ from what was written"))
+        .hint(format!(
+            "`forebay runs show {}` names the first of each phase; suspect hardware, and keep no data here",
+            record.id
+        ))
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Devices that fail below a run.
 
+use std::os::unix::fs::FileExt as _;
+
 use testkit::skip::{Need, can};
 
 use crate::going::Going;
@@ -60,6 +62,24 @@ fn a_failing_fsync_passed_for_a_complete_run() {
     assert!(!call.out.contains("\"phase\":\"read\""), "what was not written is not read");
     place.assert_partial("failed");
     assert_empty(image.path());
+}
+
+/// Storage that returns something else than was written: found, counted, and no success. It passed with exit code 0.
+#[test]
+fn damaged_data_passed_for_a_successful_run() {
+    let place = Place::new();
+    // Read again and again, so that the damage is met whenever it comes.
+    let verified = endless("read", 100, "verify = true").replace("1 h", "5 s");
+    let text = workload(2, 1, &[transfer("write", 0, ""), verified]);
+    let mut going = Going::start(place.run_command(&text, &place.target()));
+    going.wait_for(&["phase_started", "\"read\""]);
+    let run = place.target().join(&names(&place.target())[0]);
+    let file = std::fs::File::options().write(true).open(run.join("data.00000001")).unwrap();
+    file.write_all_at(&[0; 64], (1 << 20) - 64).unwrap();
+    let call = going.end();
+    call.assert_failed(&["words of 8 bytes", "differ from what was written", "forebay runs show"]);
+    assert_eq!(place.record()["state"], "complete");
+    assert_empty(&place.target());
 }
 
 /// The storage goes away for good: files can't be removed either, and the way to do it later is told.

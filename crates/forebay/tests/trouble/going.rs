@@ -51,7 +51,7 @@ impl Going {
         loop {
             let line = self.lines.recv_timeout(PATIENCE);
             let line = line.unwrap_or_else(|error| self.give_up(&format!("no {words:?}: {error}")));
-            self.seen += &format!("{line}\n");
+            self.seen.extend([line.as_str(), "\n"]);
             if words.iter().all(|word| line.contains(word)) {
                 return;
             }

@@ -16,7 +16,7 @@ const SEED: u64 = 0xF0_EBA1;
 
 /// Two repetitions of a small iotest; every fourth with the engine's probe in front.
 fn arguments(number: u32) -> Vec<&'static str> {
-    let engine = if number % 4 == 0 { "auto" } else { "psync" };
+    let engine = if number.is_multiple_of(4) { "auto" } else { "psync" };
     vec![
         "iotest",
         "--target",

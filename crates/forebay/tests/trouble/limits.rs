@@ -1,12 +1,13 @@
 //! Limits of the process and of the file system that a run meets on its way.
 
+use std::process::Command;
+
 use testkit::skip::{Need, can};
 
-use crate::place::{Place, assert_empty, call};
+use crate::place::{Place, assert_empty, call, for_everyone};
 use crate::workload::{DIRECTLY, transfer, workload};
 
-const IOTEST: [&str; 9] =
-    ["iotest", "--file-size", "1m", "--engine", "psync", "--pcores", "2", "--target", "target"];
+const IOTEST: [&str; 7] = ["iotest", "--file-size", "1m", "--engine", "psync", "--target", "target"];
 
 /// `ulimit -f` comes as a signal that ends programs which do not expect it.
 #[test]
@@ -35,6 +36,24 @@ fn too_few_descriptors_are_told() {
     let call = call(place.command_after(&["prlimit", "--nofile=64"], &arguments));
     call.assert_failed(&["cannot open", "too many open files", "ulimit -n"]);
     place.assert_partial("failed");
+    assert_empty(&place.target());
+}
+
+#[test]
+fn too_few_threads_are_told() {
+    let needs = [Need::Root, Need::Program("setpriv"), Need::Program("prlimit")];
+    if !can("a limit on threads", &needs) {
+        return;
+    }
+    let place = Place::new();
+    let program = for_everyone(&place);
+    // Root has no such limit, and it counts all threads of a user: this one has no others.
+    let user = ["prlimit", "--nproc=8", "setpriv", "--reuid=54321", "--regid=54321", "--clear-groups"];
+    let mut command = Command::new(user[0]);
+    command.args(&user[1..]).arg(program).args(IOTEST).args(["--pcores", "16", "--runs-dir", "runs"]);
+    command.current_dir(place.path(""));
+    let call = call(command);
+    call.assert_failed(&["cannot start rank", "of 16", "ulimit -u"]);
     assert_empty(&place.target());
 }
 

@@ -149,6 +149,17 @@ impl Call {
     }
 }
 
+/// The program where every user can run it, with a target and a place for records that everyone may write to.
+pub fn for_everyone(place: &Place) -> PathBuf {
+    let program = place.path("forebay");
+    std::fs::copy(env!("CARGO_BIN_EXE_forebay"), &program).unwrap();
+    std::fs::create_dir(place.path("runs")).unwrap();
+    for name in ["runs", "target"] {
+        std::fs::set_permissions(place.path(name), std::fs::Permissions::from_mode(0o777)).unwrap();
+    }
+    program
+}
+
 /// Names in a directory, but for what mkfs makes.
 pub fn names(dir: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(dir).unwrap();

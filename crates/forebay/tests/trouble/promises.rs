@@ -36,14 +36,15 @@ fn every_promise_names_tests_that_exist() {
         let held_by = promise.lines().find_map(|line| line.strip_prefix("Held by: "));
         let held_by = held_by.unwrap_or_else(|| panic!("{title}: no `Held by:`"));
         for name in held_by.split(',').map(|name| name.trim().trim_matches(['`', '.'])) {
-            let definition = format!("#[test]\nfn {name}()");
-            let exists = sources.iter().any(|(_, source)| {
-                let plain: String = source.lines().map(|line| format!("{}\n", line.trim_start())).collect();
-                plain.contains(&definition)
-            });
+            let exists = sources.iter().any(|(_, source)| is_test_in(source, name));
             assert!(exists, "{title}: there is no test `{name}`");
         }
     }
+}
+
+fn is_test_in(source: &str, name: &str) -> bool {
+    let lines: Vec<&str> = source.lines().map(str::trim).collect();
+    lines.windows(2).any(|pair| pair[0] == "#[test]" && pair[1].starts_with(&format!("fn {name}()")))
 }
 
 /// Sources of the program, without its tests.

@@ -73,6 +73,33 @@ fn sigterm_stops_cleanly_at_any_moment() {
     moments().iter().for_each(|moment| stop(moment, Signal::TERM, 143));
 }
 
+/// The connection to a host breaks, and with it the terminal.
+#[test]
+fn a_lost_terminal_left_all_files_behind() {
+    let place = Place::new();
+    let text = workload(2, 1, &[endless("write", 0, "")]);
+    let mut going = Going::start(place.run_command(&text, &place.target()));
+    going.wait_for(&["phase_started"]);
+    going.send(Signal::HUP);
+    assert_eq!(going.end().code, 143);
+    place.assert_partial("interrupted");
+    assert_empty(&place.target());
+}
+
+#[test]
+fn nohup_keeps_a_run_going_without_its_terminal() {
+    let place = Place::new();
+    let text = workload(2, 1, &[endless("write", 0, "").replace("1 h", "1 s")]);
+    std::fs::write(place.path("workload.toml"), text).unwrap();
+    let arguments = ["run", "workload.toml", "--format", "jsonl", "--target", "target"];
+    let mut going = Going::start(place.command_after(&["nohup"], &arguments));
+    going.wait_for(&["phase_started"]);
+    going.send(Signal::HUP);
+    let call = going.end();
+    assert_eq!(call.code, 0, "{call:?}");
+    assert_eq!(place.record()["state"], "complete");
+}
+
 /// A file system that does not answer holds the clean stop up; the second signal does not wait for it.
 #[test]
 fn a_second_signal_stops_at_once_and_clean_removes_the_rest() {

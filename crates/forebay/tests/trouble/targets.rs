@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use testkit::skip::{Need, can};
 
 use crate::image::{Image, Kind};
-use crate::place::{Place, assert_empty, call, names, snapshot};
+use crate::place::{Place, assert_empty, call, for_everyone, names, snapshot};
 
 const IOTEST: [&str; 7] = ["iotest", "--file-size", "1m", "--engine", "psync", "--pcores", "2"];
 
@@ -54,10 +54,8 @@ fn a_directory_of_somebody_else_is_told() {
         return;
     }
     let place = Place::new();
-    let program = place.path("forebay");
-    std::fs::copy(env!("CARGO_BIN_EXE_forebay"), &program).unwrap();
-    std::fs::create_dir(place.path("runs")).unwrap();
-    std::fs::set_permissions(place.path("runs"), std::fs::Permissions::from_mode(0o777)).unwrap();
+    let program = for_everyone(&place);
+    std::fs::set_permissions(place.target(), std::fs::Permissions::from_mode(0o755)).unwrap();
     std::fs::write(place.path("target/precious"), "mine").unwrap();
     let before = snapshot(&place.target());
     let mut command = std::process::Command::new("setpriv");
