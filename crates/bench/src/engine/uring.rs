@@ -50,9 +50,12 @@ impl Ring {
     /// A ring for `depth` I/Os in flight over the flow's files; `buffer` must have `depth + 1` parts.
     pub fn new(flow: &Flow, buffer: &Buffer, depth: u32) -> Result<Self> {
         let ring = build(depth).map_err(|error| {
-            Fault::new(Kind::Unsupported, format!("cannot make an io_uring of {depth} entries: {}", fault::plain(&error)))
-                .hint("use the psync engine (`--engine psync`), or allow io_uring (`sysctl kernel.io_uring_disabled`)")
-                .caused_by(error)
+            Fault::new(
+                Kind::Unsupported,
+                format!("cannot make an io_uring of {depth} entries: {}", fault::plain(&error)),
+            )
+            .hint(hint_without_ring(&error))
+            .caused_by(error)
         })?;
         let descriptors: Vec<i32> = flow.files.iter().map(|f| f.descriptor.as_raw_fd()).collect();
         ring.submitter().register_files(&descriptors).map_err(|error| {
@@ -287,6 +290,14 @@ impl Ring {
         }
         self.free.push(slot);
         Ok(())
+    }
+}
+
+fn hint_without_ring(error: &std::io::Error) -> &'static str {
+    match error.raw_os_error() {
+        Some(libc::EMFILE | libc::ENFILE) => "raise the limit of open files (`ulimit -n`) or use fewer ranks",
+        Some(libc::ENOMEM) => "raise the limit of locked memory (`ulimit -l`), or use a smaller queue depth",
+        _ => "use the psync engine (`--engine psync`), or allow io_uring (`sysctl kernel.io_uring_disabled`)",
     }
 }
 
