@@ -12,39 +12,39 @@ use crate::workload::{DIRECTLY, SLOWLY, endless, transfer, workload};
 /// What is left of the device: the metadata of a small ext4, and some data.
 const LEFT: u64 = 16;
 
+/// Loses most of the device during `phase` of a workload, with each engine; the phase fails with `words`.
+fn lose_during(name: &str, phases: &[String], words: &[&str]) {
+    for engine in ["psync", "uring"] {
+        if !Kind::Ext4.is_possible("a device that fails")
+            || (engine == "uring" && !bench::engine::uring_available())
+        {
+            continue;
+        }
+        let place = Place::new();
+        let image = Image::mount(&place.path(""), Kind::Ext4WithoutJournal);
+        let text = workload(2, 16, phases).replace("psync", engine);
+        let mut going = Going::start(place.run_command(&text, image.path()));
+        going.wait_for(&["phase_started", &format!("\"{name}\"")]);
+        image.lose_beyond(LEFT);
+        going.end().assert_failed(words);
+        let record = place.assert_partial("failed");
+        let kept = record["tests"][0]["repetitions"][0]["phases"].as_array().unwrap();
+        assert_eq!(kept.len(), 2, "the phase before is kept too");
+        assert_eq!(kept[1]["errors"][0]["kind"], name);
+        assert_empty(image.path());
+    }
+}
+
 #[test]
 fn a_write_error_ends_the_run() {
-    if !Kind::Ext4.is_possible("a device that fails writes") {
-        return;
-    }
-    let place = Place::new();
-    let image = Image::mount(&place.path(""), Kind::Ext4WithoutJournal);
-    let text = workload(2, 16, &[transfer("fill", 0, ""), endless("write", 0, DIRECTLY)]);
-    let mut going = Going::start(place.run_command(&text, image.path()));
-    going.wait_for(&["phase_started", "\"write\""]);
-    image.lose_beyond(LEFT);
-    going.end().assert_failed(&["cannot write", "data.0000000", "input/output error", "dmesg"]);
-    let record = place.assert_partial("failed");
-    let phases = record["tests"][0]["repetitions"][0]["phases"].as_array().unwrap();
-    assert_eq!(phases.len(), 2, "the phase before is kept too");
-    assert_eq!(phases[1]["errors"][0]["kind"], "write");
-    assert_empty(image.path());
+    let phases = [transfer("fill", 0, ""), endless("write", 0, DIRECTLY)];
+    lose_during("write", &phases, &["cannot write", "data.0000000", "input/output error", "dmesg"]);
 }
 
 #[test]
 fn a_read_error_ends_the_run() {
-    if !Kind::Ext4.is_possible("a device that fails reads") {
-        return;
-    }
-    let place = Place::new();
-    let image = Image::mount(&place.path(""), Kind::Ext4WithoutJournal);
-    let text = workload(2, 16, &[transfer("write", 0, ""), endless("read", 100, DIRECTLY)]);
-    let mut going = Going::start(place.run_command(&text, image.path()));
-    going.wait_for(&["phase_started", "\"read\""]);
-    image.lose_beyond(LEFT);
-    going.end().assert_failed(&["cannot read", "data.0000000", "input/output error", "dmesg"]);
-    place.assert_partial("failed");
-    assert_empty(image.path());
+    let phases = [transfer("fill", 0, ""), endless("read", 100, DIRECTLY)];
+    lose_during("read", &phases, &["cannot read", "data.0000000", "input/output error", "dmesg"]);
 }
 
 /// Buffered writes succeed; the device's failure comes with the fsync. Such a run counted as complete.

@@ -28,6 +28,7 @@ fn moments() -> Vec<Moment> {
         moment("fsync", &[endless("write", 0, "fsync = { every = 1 }")], &["phase_started"]),
         moment("reading", &[write.clone(), read], &["phase_started", "\"read\""]),
         moment("waiting for the rate", &[endless("write", 0, SLOWLY)], &["phase_started"]),
+        moment("a deep queue", &[endless("write", 0, "queue_depth = 16")], &["phase_started"]),
         moment("resting", &[endless("write", 0, "think_time = \"1 h\"")], &["phase_started"]),
         moment("a pause", &[write.clone(), pause], &["phase_finished", "\"write\""]),
         moment(
@@ -49,6 +50,8 @@ fn stop(moment: &Moment, signal: Signal, code: i32) {
     std::fs::write(place.path("target/precious"), "mine").unwrap();
     let before = snapshot(&place.target());
     let text = workload(2, 1, &moment.phases)
+        // A deep queue needs the other engine.
+        .replace("engine = \"psync\"", "engine = \"auto\"")
         .replace("version = 1", &format!("version = 1\nrepetitions = {}", moment.repetitions));
     let mut going = Going::start(place.run_command(&text, &place.target()));
     going.wait_for(moment.after);
