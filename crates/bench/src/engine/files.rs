@@ -80,11 +80,16 @@ pub fn direct_alignment(descriptor: RawFd) -> Option<Alignment> {
     })
 }
 
+/// The file system has no `O_DIRECT`.
+pub fn no_direct() -> Fault {
+    Fault::new(Kind::Unsupported, "this file system can't do direct I/O (O_DIRECT)")
+        .hint("leave out `--direct` (`direct = false`)")
+}
+
 /// Refuses transfers that `O_DIRECT` can't do on this file system, before the first of them fails with `EINVAL`.
 pub fn check_direct(file: &DataFile, transfer: &Transfer) -> Result<()> {
     let Some(alignment) = direct_alignment(file.descriptor.as_raw_fd()) else {
-        return Err(Fault::new(Kind::Unsupported, "this file system can't do direct I/O (O_DIRECT)")
-            .hint("leave out `--direct` (`direct = false`)"));
+        return Err(no_direct());
     };
     let unit = transfer.transfer_size.unit();
     if unit.get().is_multiple_of(alignment.offset.get()) {

@@ -20,7 +20,7 @@ use super::meter::{Board, Meter};
 use super::pacer::Pacer;
 use super::probe::EngineKind;
 use super::share::{Share, Written};
-use super::{entries, psync, uring};
+use super::{entries, psync, ticks, uring};
 use crate::data::{Generator, Mismatch, mix};
 use crate::ground::{Names, RunDirectory};
 use crate::sequence::Sequence;
@@ -210,6 +210,7 @@ impl TransferRank<'_> {
         }
         let size = self.transfer.transfer_size.largest().as_usize();
         let mut buffer = Buffer::new(size, self.transfer.queue_depth as usize + 1)?;
+        ticks::calibrate();
         let mut flow = self.flow(owner);
 
         let origin = rank.all_max(now()).map_err(called_off)?;
@@ -345,11 +346,14 @@ impl TransferRank<'_> {
         let owner = self.transfer.rank_shift.apply(self.place.number, self.place.size);
         let numbers = files::numbers(&self.context.workload.files, owner);
         let file = Names::data(numbers.get(failure.slot as usize).copied().unwrap_or(0));
-        let fault = if let Some(error) = failure.error {
-            Fault::os(failure.kind.word(), &self.context.ground.path().join(&file), error)
-        } else {
-            Fault::new(Kind::Io, format!("`{file}` ended early at offset {}", failure.offset))
-                .hint("the file is shorter than what was written to it: look for truncation or lost writes")
+        let fault = match failure.error {
+            // What file systems without it answer.
+            Some(Errno::INVAL) if failure.kind == OperationKind::Open && self.transfer.direct => {
+                files::no_direct()
+            }
+            Some(error) => Fault::os(failure.kind.word(), &self.context.ground.path().join(&file), error),
+            None => Fault::new(Kind::Io, format!("`{file}` ended early at offset {}", failure.offset))
+                .hint("the file is shorter than what was written to it: look for truncation or lost writes"),
         };
         self.context.fail(self.place.number, failure.kind, &file, Some(failure.offset), fault);
         StopCause::Error

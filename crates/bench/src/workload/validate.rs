@@ -99,7 +99,10 @@ impl Workload {
     fn check_tree(&self) -> Result<()> {
         let tree = &self.files.tree;
         if tree.branch == 0 {
-            return Err(wrong("a tree with `branch = 0` has no leaves", "set `branch` to 1 or more in `[files.tree]`"));
+            return Err(wrong(
+                "a tree with `branch = 0` has no leaves",
+                "set `branch` to 1 or more in `[files.tree]`",
+            ));
         }
         if tree.depth > DEEPEST_TREE {
             return Err(wrong(

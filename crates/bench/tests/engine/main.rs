@@ -11,6 +11,7 @@ mod examples;
 mod jobs;
 mod mix;
 mod model;
+mod mount;
 mod pacing;
 mod run;
 mod stop;
