@@ -83,9 +83,9 @@ pub struct Sequence {
     permutation: Permutation,
     owner_seed: u64,
     /// Positions of the share.
-    count: u64,
+    share: u64,
     /// Positions to visit: all of the share, unless a stopped write left less.
-    limit: u64,
+    count: u64,
     /// Added to the index before it is permuted: the rank's part of a file that all share.
     base: u64,
     next: u64,
@@ -131,8 +131,8 @@ impl Sequence {
             random: fastrand::Rng::with_seed(mix(seed ^ mix(u64::from(owner) << 32))),
             permutation: Permutation::new(share, owner_seed),
             owner_seed,
+            share: count,
             count,
-            limit: count,
             base,
             next: 0,
             cursor: base,
@@ -142,22 +142,22 @@ impl Sequence {
 
     /// Positions (of the smallest transfer size) in the share.
     pub fn count(&self) -> u64 {
-        self.limit
+        self.count
     }
 
     /// Keeps to what a stopped write left to read: the first `bytes` of the share when it wrote `in_order`, else what
     /// this same walk comes to first.
     pub fn keep_to(&mut self, bytes: Bytes, in_order: bool) {
-        self.limit = self.count.min(bytes.get() / self.map.unit);
+        self.count = self.share.min(bytes.get() / self.map.unit);
         if in_order && !self.whole_file {
-            self.count = self.limit;
-            self.permutation = Permutation::new(self.count, self.owner_seed);
+            self.share = self.count;
+            self.permutation = Permutation::new(self.share, self.owner_seed);
         }
     }
 
     /// Bytes of the share.
     pub fn bytes(&self) -> Bytes {
-        Bytes::new(self.limit * self.map.unit)
+        Bytes::new(self.count * self.map.unit)
     }
 
     /// Starts the share again; random orders go on drawing.
@@ -169,7 +169,7 @@ impl Sequence {
     /// The next transfer; `None` at the end of the share.
     #[inline]
     pub fn step(&mut self) -> Option<Step> {
-        if self.next >= self.limit {
+        if self.next >= self.count {
             return None;
         }
         let drawn = match &self.sizes {
@@ -202,7 +202,7 @@ impl Sequence {
                 *smallest + *step * self.random.u64(0..=steps)
             }
         };
-        (length.get() / self.map.unit).clamp(1, self.limit - self.next)
+        (length.get() / self.map.unit).clamp(1, self.count - self.next)
     }
 
     /// As much of a transfer as does not cross the end of the stretch it begins in.
@@ -213,7 +213,7 @@ impl Sequence {
 
     /// From the end of the share towards its start.
     fn reversed(&self, units: u64) -> (u64, u64) {
-        let end = self.count - self.next;
+        let end = self.share - self.next;
         let units = units.min((end - 1) % self.map.used + 1);
         (end - units, units)
     }
@@ -231,7 +231,7 @@ impl Sequence {
     /// Positions that a random draw may land on.
     #[inline]
     fn space(&self) -> u64 {
-        if self.whole_file { self.map.used } else { self.count }
+        if self.whole_file { self.map.used } else { self.share }
     }
 
     fn seek(&mut self, percent: f64, units: u64) -> (u64, u64) {
@@ -246,8 +246,8 @@ impl Sequence {
 
     /// Position number `index` of a walk that takes every `stride`-th, then starts one further.
     fn strided(&self, index: u64, stride: u64) -> u64 {
-        let full = self.count / stride;
-        let longer = self.count % stride;
+        let full = self.share / stride;
+        let longer = self.share % stride;
         // The first `longer` walks visit one position more than the others.
         if index < longer * (full + 1) {
             index % (full + 1) * stride + index / (full + 1)

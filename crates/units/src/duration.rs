@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn parses_what_people_type() {
-        assert_eq!(parse_duration("60s").unwrap(), Duration::from_secs(60));
+        assert_eq!(parse_duration("60s").unwrap(), Duration::from_mins(1));
         assert_eq!(parse_duration("1h30m").unwrap(), Duration::from_mins(90));
         assert_eq!(parse_duration("250 ms").unwrap(), Duration::from_millis(250));
         assert_eq!(parse_duration("1m 5s").unwrap(), Duration::from_secs(65));

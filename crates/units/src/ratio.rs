@@ -66,7 +66,7 @@ impl fmt::Display for Ratio {
     /// In percent, with at most one decimal; `{:#}` is always exact.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let percent = self.0 * 100.0;
-        if f.alternate() && percent.round() / 100.0 != self.0 {
+        if f.alternate() && Self(percent.round() / 100.0) != *self {
             return write!(f, "{}", self.0);
         }
         if (percent - percent.round()).abs() < 0.05 {

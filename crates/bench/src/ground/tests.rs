@@ -42,7 +42,7 @@ fn a_live_run_is_left_alone_and_a_dead_one_removed() {
 
     let path = die(run);
     let report = clean(target.path(), CleanOptions { dry_run: true, ..CleanOptions::default() }).unwrap();
-    assert_eq!(report.removed, [path.clone()]);
+    assert_eq!(report.removed, std::slice::from_ref(&path));
     assert!(path.exists(), "a dry run removes nothing");
     let report = clean(target.path(), CleanOptions::default()).unwrap();
     assert_eq!(report.removed, [path]);

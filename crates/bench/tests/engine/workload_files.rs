@@ -229,7 +229,7 @@ fn what_is_wrong_is_said() {
         (format!("version = 1\n{ENTRIES}operation = \"stat\"\n"), "phase `x` works on no items | set `items` in `[files.tree]`"),
         (entries("operation = \"stat\"\norder = \"reverse\""), "phase `x`: entries are visited `sequential` or `random_once` | set `order`"),
         (entries("operation = \"create\"\nwrite_bytes = \"2 GiB\""), "phase `x`: at most 1 GiB per file | lower `write_bytes` and `read_bytes`, or use a transfer"),
-        (format!("version = 1\n[files.tree]\nitems = 9\n[[phases]]\nname = \"x\"\nstop.operations = 1\n[[phases.jobs]]\nactivity.entries.operation = \"rename\"\n"), "phase `x` may not stop half-way: the phases after it could not tell which items are left | leave out `stop`, or use fewer items"),
+        ("version = 1\n[files.tree]\nitems = 9\n[[phases]]\nname = \"x\"\nstop.operations = 1\n[[phases.jobs]]\nactivity.entries.operation = \"rename\"\n".to_owned(), "phase `x` may not stop half-way: the phases after it could not tell which items are left | leave out `stop`, or use fewer items"),
         (entries(&format!("operation = \"create\"\nwrite_bytes = \"1k\"\n{ENTRIES}operation = \"read\"\nread_bytes = \"2k\"")), "files of 1 KiB are created and 2 KiB are read from each | lower `read_bytes`, or raise `write_bytes`"),
     ];
     for (text, expected) in expected {
