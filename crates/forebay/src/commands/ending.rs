@@ -18,12 +18,11 @@ pub fn show(context: &Context, record: &RunRecord, outputs: &Outputs) -> Result 
 /// Writes the report, beside the record unless `outputs` name a place, and whatever else they ask for.
 pub fn write_reports(context: &Context, record: &RunRecord, outputs: &Outputs) -> fault::Result<()> {
     let html = report::html(record)?;
-    match &outputs.report {
-        Some(path) => files::write(context, path, &html)?,
-        None => {
-            let path = context.settings.store()?.save_report(&record.id, &html)?;
-            context.printer.say(format!("report: {}", path.display()));
-        }
+    if let Some(path) = &outputs.report {
+        files::write(context, path, &html)?;
+    } else {
+        let path = context.settings.store()?.save_report(&record.id, &html)?;
+        context.printer.say(format!("report: {}", path.display()));
     }
     if let Some(path) = &outputs.md {
         files::write(context, path, &report::markdown(record))?;
