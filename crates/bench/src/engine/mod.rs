@@ -13,6 +13,7 @@ mod probe;
 mod psync;
 mod rank;
 mod share;
+mod ticks;
 mod uring;
 
 pub use clock::now;

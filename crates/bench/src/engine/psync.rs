@@ -8,6 +8,7 @@ use rustix::io::{Errno, pread, pwrite};
 use super::buffer::Buffer;
 use super::clock::now;
 use super::flow::{Ended, Failure, Flow};
+use super::ticks::Ticks;
 use crate::sequence::Step;
 
 /// Does transfers until the flow ends.
@@ -15,7 +16,8 @@ use crate::sequence::Step;
 /// In a closed loop that only reads, the end of one operation is the start of the next: one clock reading per I/O.
 /// Before a write there is a second one, so that generating its data counts neither as storage time nor as latency.
 pub fn run(flow: &mut Flow, buffer: &mut Buffer) -> Ended {
-    let mut started = now();
+    let mut clock = Ticks::start();
+    let mut started = clock.now();
     let mut check_at = flow.next_check(started);
     let mut unsynced = 0;
     loop {
@@ -31,17 +33,17 @@ pub fn run(flow: &mut Flow, buffer: &mut Buffer) -> Ended {
         if write {
             flow.generator.fill(u64::from(file.number), step.offset, part);
             if flow.pacer.is_none() {
-                started = now();
+                started = clock.now();
             }
         }
         let moved = transfer(&file.descriptor, part, step.offset, write);
-        let mut ended = now();
+        let mut ended = clock.now();
         if moved != Ok(part.len()) {
             match complete(&file.descriptor, part, step, write, moved) {
                 Ok(()) => flow.short += 1,
                 Err(failure) => return Ended::Failed(failure),
             }
-            ended = now();
+            ended = clock.now();
         }
         let index = if write { flow.write_index } else { flow.read_index };
         flow.meter.record(index, ended.saturating_sub(started), u64::from(step.length));
@@ -53,12 +55,12 @@ pub fn run(flow: &mut Flow, buffer: &mut Buffer) -> Ended {
                 if let Err(error) = fsync(&flow.files[step.slot as usize].descriptor) {
                     return failed(OperationKind::Fsync, step, Some(error));
                 }
-                started = now();
-                flow.meter.record_side(flow.fsync_index, started - ended);
+                started = clock.now();
+                flow.meter.record_side(flow.fsync_index, started.saturating_sub(ended));
             }
         } else if flow.verify && !write {
             flow.verify_read(step, &buffer.part(0)[..step.length as usize]);
-            started = now();
+            started = clock.now();
         }
         if flow.think_ns > 0 {
             match flow.rest_until(started + flow.think_ns) {
@@ -70,7 +72,8 @@ pub fn run(flow: &mut Flow, buffer: &mut Buffer) -> Ended {
             if let Some(cause) = flow.check(started) {
                 return Ended::Stopped(cause);
             }
-            started = now();
+            clock.synchronise();
+            started = clock.now();
             check_at = flow.next_check(started);
         }
     }
