@@ -152,6 +152,7 @@ impl Default for Tally {
 
 impl Tally {
     /// Empty. Allocates everything it will ever need.
+    #[allow(clippy::large_stack_arrays, reason = "once per rank and kind, on the way to the heap")]
     pub fn new() -> Self {
         Self(Box::new([0; BUCKETS]))
     }
