@@ -6,7 +6,6 @@ use rustix::fs::fsync;
 use rustix::io::{Errno, pread, pwrite};
 
 use super::buffer::Buffer;
-use super::clock::now;
 use super::flow::{Ended, Failure, Flow};
 use super::ticks::Ticks;
 use crate::sequence::Step;
