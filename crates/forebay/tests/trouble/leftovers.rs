@@ -11,7 +11,8 @@ use crate::workload::{SLOWLY, create_items, endless, transfer, workload};
 fn going(place: &Place) -> Going {
     let text = workload(2, 1, &[create_items(), endless("write", 0, SLOWLY)]);
     let mut going = Going::start(place.run_command(&text, &place.target()));
-    going.wait_for(&["phase_started", "\"write\""]);
+    // The first report comes a second after the start: all ranks have opened their files by then.
+    going.wait_for(&["\"progress\"", "\"write\""]);
     going
 }
 
