@@ -17,7 +17,7 @@ use units::Bytes;
 use super::clock::{now, thread_cpu};
 use super::files;
 use super::meter::Meter;
-use super::rank::{PhaseContext, Place, RankOutcome, called_off, damaged, furthest, nanoseconds};
+use super::rank::{PhaseContext, Place, RankOutcome, called_off, damaged, furthest, meet, nanoseconds};
 use crate::data::{Generator, Mismatch, mix};
 use crate::ground::Names;
 use crate::sequence::Permutation;
@@ -58,7 +58,9 @@ pub fn run(context: &PhaseContext, entries: &Entries, place: Place, rank: &impl 
     let cpu = thread_cpu();
     walker.meter.start(origin);
     let stop = context.phase.stop;
-    walker.deadline = stop.time.map_or(u64::MAX, |time| origin.saturating_add(nanoseconds(time)));
+    // Nothing is open between two operations, but ranks with other jobs wait here.
+    let begun = meet(context.phase, rank)?.unwrap_or(origin);
+    walker.deadline = stop.time.map_or(u64::MAX, |time| begun.saturating_add(nanoseconds(time)));
     let mut cause = walker.work();
     let mut capped = false;
     if stop.wear_out {
@@ -82,6 +84,7 @@ pub fn run(context: &PhaseContext, entries: &Entries, place: Place, rank: &impl 
     }
     let synced_ns = now() - origin;
     context.board.mark_first_done(synced_ns);
+    meet(context.phase, rank)?;
     walker.meter.flush();
     if walker.errors > 0 {
         cause = StopCause::Error;
@@ -91,7 +94,7 @@ pub fn run(context: &PhaseContext, entries: &Entries, place: Place, rank: &impl 
         host: context.host.to_owned(),
         operations: walker.meter.operations,
         bytes: Bytes::new(walker.meter.bytes),
-        opened_ns: 0,
+        opened_ns: begun - origin,
         transferred_ns,
         synced_ns,
         closed_ns: now() - origin,

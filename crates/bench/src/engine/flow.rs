@@ -1,5 +1,7 @@
 //! What both engines share: the state of one rank's transfers.
 
+use std::time::Duration;
+
 use record::{OperationKind, StopCause};
 use rustix::io::Errno;
 
@@ -7,7 +9,7 @@ use super::clock::now;
 use super::files::DataFile;
 use super::meter::Meter;
 use super::pacer::Pacer;
-use super::rank::StopFlag;
+use super::rank::{StopFlag, nanoseconds};
 use crate::data::{Generator, Mismatch};
 use crate::sequence::{Sequence, Step};
 
@@ -92,6 +94,14 @@ pub struct Flow<'a> {
 }
 
 impl Flow<'_> {
+    /// The clocks of deadline and open loop start at `instant`.
+    pub fn begin(&mut self, instant: u64, time: Option<Duration>) {
+        self.deadline = time.map_or(u64::MAX, |time| instant.saturating_add(nanoseconds(time)));
+        if let Some(pacer) = &mut self.pacer {
+            pacer.start(instant);
+        }
+    }
+
     /// The next transfer and whether it writes; `None` at the end of the share.
     #[inline]
     pub fn next(&mut self) -> Option<(Step, bool)> {

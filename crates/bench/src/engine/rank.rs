@@ -124,9 +124,11 @@ pub fn run_rank(context: &PhaseContext, rank: &impl Rank) -> Result<RankOutcome>
     let Some((job, first)) = context.phase.job_of(rank.number(), rank.size()) else {
         let origin = rank.all_max(now()).map_err(called_off)?;
         context.board.live[rank.number() as usize].transferred.store(true, Ordering::Relaxed);
+        meet(context.phase, rank)?;
         if context.phase.stop.wear_out {
             furthest(context.phase, None, 0, rank)?;
         }
+        meet(context.phase, rank)?;
         return Ok(idle(context, rank.number(), origin));
     };
     let place = Place {
@@ -174,6 +176,14 @@ pub(super) fn furthest(phase: &Phase, job: Option<usize>, operations: u64, rank:
     Ok(own)
 }
 
+/// In a phase with barriers, waits until all ranks have come this far; the instant at which the last one had.
+pub(super) fn meet(phase: &Phase, rank: &impl Rank) -> Result<Option<u64>> {
+    if !phase.barriers {
+        return Ok(None);
+    }
+    rank.all_max(now()).map(Some).map_err(called_off)
+}
+
 pub(super) fn called_off(_: Aborted) -> Fault {
     Fault::new(fault::Kind::Interrupted, "another rank ended the phase")
 }
@@ -216,15 +226,14 @@ impl TransferRank<'_> {
         let origin = rank.all_max(now()).map_err(called_off)?;
         let cpu = thread_cpu();
         flow.meter.start(origin);
-        if let Some(pacer) = &mut flow.pacer {
-            pacer.start(origin);
-        }
-        let stop = context.phase.stop;
-        flow.deadline = stop.time.map_or(u64::MAX, |time| origin.saturating_add(nanoseconds(time)));
 
         let mut result =
             RankResult { rank: self.place.number, host: context.host.to_owned(), ..RankResult::default() };
         let failed_open = self.open(&mut flow, &numbers).err();
+        if failed_open.is_some() {
+            // The others need not begin.
+            context.stop.request(StopCause::Error);
+        }
         result.opened_ns = now() - origin;
         let mut ring = None;
         if failed_open.is_none() {
@@ -235,6 +244,12 @@ impl TransferRank<'_> {
                 ring = Some(uring::Ring::new(&flow, &buffer, self.transfer.queue_depth)?);
             }
         }
+        let all_open = meet(context.phase, rank)?;
+        if let Some(instant) = all_open {
+            result.opened_ns = instant - origin;
+        }
+        let stop = context.phase.stop;
+        flow.begin(all_open.unwrap_or(origin), stop.time);
         let mut transfer = |flow: &mut Flow| match &mut ring {
             Some(ring) => ring.run(flow, &mut buffer),
             None => psync::run(flow, &mut buffer),
@@ -253,7 +268,15 @@ impl TransferRank<'_> {
 
         let mut cause = self.settle(&outcome);
         let failed = matches!(outcome, Ended::Failed(_));
-        let late_errors = self.sync_and_close(&mut flow, origin, &mut result, failed);
+        let mut late_errors = if failed { 0 } else { self.sync(&mut flow) };
+        result.synced_ns = now() - origin;
+        if context.phase.barriers {
+            // Closing waits for the slowest: what follows would hide who was first.
+            context.board.mark_first_done(result.synced_ns);
+            meet(context.phase, rank)?;
+        }
+        late_errors += self.close(&mut flow, failed);
+        result.closed_ns = now() - origin;
         if late_errors > 0 {
             cause = StopCause::Error;
         }
@@ -359,24 +382,30 @@ impl TransferRank<'_> {
         StopCause::Error
     }
 
-    /// Makes what was written durable, then closes; write-back errors surface here. Returns the number of failures.
-    fn sync_and_close(&self, flow: &mut Flow, origin: u64, result: &mut RankResult, failed: bool) -> u64 {
-        let mut errors = 0;
+    /// Makes what was written durable; write-back errors surface here. Returns the number of failures.
+    fn sync(&self, flow: &mut Flow) -> u64 {
         // With one after every write, nothing is left to make durable.
-        let wanted = self.transfer.writes() && !matches!(self.transfer.fsync, Fsync::Never | Fsync::Every(1));
-        if wanted && !failed {
-            for file in &flow.files {
-                let started = now();
-                match fsync(&file.descriptor) {
-                    Ok(()) => flow.meter.record_side(flow.fsync_index, now() - started),
-                    Err(error) => {
-                        errors += 1;
-                        self.fail_late(OperationKind::Fsync, file.number, error);
-                    }
+        if !self.transfer.writes() || matches!(self.transfer.fsync, Fsync::Never | Fsync::Every(1)) {
+            return 0;
+        }
+        let mut errors = 0;
+        for file in &flow.files {
+            let started = now();
+            match fsync(&file.descriptor) {
+                Ok(()) => flow.meter.record_side(flow.fsync_index, now() - started),
+                Err(error) => {
+                    errors += 1;
+                    self.fail_late(OperationKind::Fsync, file.number, error);
                 }
             }
         }
-        result.synced_ns = now() - origin;
+        errors
+    }
+
+    /// Closes the files; some file systems say only here that data was lost. Returns the number of failures, unless
+    /// the rank has `failed` already.
+    fn close(&self, flow: &mut Flow, failed: bool) -> u64 {
+        let mut errors = 0;
         let index = flow.meter.index(OperationKind::Close);
         for DataFile { descriptor, number } in flow.files.drain(..) {
             let started = now();
@@ -387,7 +416,6 @@ impl TransferRank<'_> {
                 self.fail_late(OperationKind::Close, number, error);
             }
         }
-        result.closed_ns = now() - origin;
         errors
     }
 

@@ -93,6 +93,10 @@ pub struct Phase {
     /// Drop the files' clean pages from this host's page cache before it starts.
     #[serde(default)]
     pub drop_cache: bool,
+    /// All ranks wait for each other between opening and transferring, and between transferring (with its fsync) and
+    /// closing (IOR -g). A deadline then counts from the first of these, as IOR's does.
+    #[serde(default)]
+    pub barriers: bool,
 }
 
 /// What a group of ranks does in a phase.
@@ -134,6 +138,7 @@ impl Phase {
             stop: Stop::default(),
             pause_before: Duration::ZERO,
             drop_cache: false,
+            barriers: false,
         }
     }
 

@@ -81,7 +81,12 @@ fn workloads() -> impl Strategy<Value = Workload> {
         |(mut workload, entries, stop, data, tree, (read, pacing, think_time, name))| {
             let transfer = Transfer { read, pacing, think_time, ..Transfer::default() };
             workload.files.block_size = workload.files.block_size * (1 << 20);
-            workload.phases.push(Phase { stop, drop_cache: true, ..Phase::transfer(&name, transfer) });
+            workload.phases.push(Phase {
+                stop,
+                drop_cache: true,
+                barriers: true,
+                ..Phase::transfer(&name, transfer)
+            });
             workload.phases.push(Phase { stop, pause_before: think_time, ..Phase::entries(&name, entries) });
             workload.files.tree = tree;
             Workload { data, name, pin: true, repetitions: 3, ..workload }
