@@ -11,7 +11,7 @@ def compare(bench):
         rows.append([instructions, size, f"{median} [{low} – {high}]", f"{float(median) / 10:.2f}"])
     print_table(
         "Generating data that is unique per 8 bytes, one thread",
-        "Median of 9 measurements of 100 ms.",
+        "Median of 9 measurements of 100 ms, per second of the thread's CPU time.",
         ["instructions", "buffer", "GB/s", "to the goal of 10 GB/s"],
         rows,
     )
