@@ -38,6 +38,9 @@ pub fn open(ground: &RunDirectory, transfer: &Transfer, number: u32) -> rustix::
     if transfer.direct {
         flags |= OFlags::DIRECT;
     }
+    if transfer.synchronous {
+        flags |= OFlags::SYNC;
+    }
     Ok(DataFile { descriptor: ground.open(&Names::data(number), flags)?, number })
 }
 

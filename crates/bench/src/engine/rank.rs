@@ -385,7 +385,8 @@ impl TransferRank<'_> {
     /// Makes what was written durable; write-back errors surface here. Returns the number of failures.
     fn sync(&self, flow: &mut Flow) -> u64 {
         // With one after every write, nothing is left to make durable.
-        if !self.transfer.writes() || matches!(self.transfer.fsync, Fsync::Never | Fsync::Every(1)) {
+        let durable = self.transfer.synchronous || self.transfer.fsync == Fsync::Every(1);
+        if !self.transfer.writes() || durable || self.transfer.fsync == Fsync::Never {
             return 0;
         }
         let mut errors = 0;

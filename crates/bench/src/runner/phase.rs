@@ -249,7 +249,7 @@ impl<'a> PhaseRun<'a> {
         // Dropping takes data; names and attributes stay.
         context.cache_dropped_before = setting.phase.drop_cache && context.working_set > Bytes::ZERO;
         context.direct = self.transfer.is_some_and(|t| t.direct);
-        context.fsync = self.transfer.is_none_or(|t| t.fsync != Fsync::Never);
+        context.fsync = self.transfer.is_none_or(|t| t.synchronous || t.fsync != Fsync::Never);
         context.data_is_compressible = workload.data.shrinkable();
         context.available_before = available_before;
         context.available_after = available(setting.ground);

@@ -22,6 +22,8 @@ pub struct Transfer {
     pub queue_depth: u32,
     /// Bypass the page cache (`O_DIRECT`).
     pub direct: bool,
+    /// Every write returns when its data is durable (`O_SYNC`; vdbench `openflags=o_sync`).
+    pub synchronous: bool,
     /// When written data is made durable.
     pub fsync: Fsync,
     /// When transfers start.
@@ -167,6 +169,7 @@ impl Default for Transfer {
             order: Order::Sequential,
             queue_depth: 1,
             direct: false,
+            synchronous: false,
             fsync: Fsync::AtEnd,
             pacing: Pacing::Closed,
             verify: false,

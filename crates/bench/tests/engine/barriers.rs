@@ -61,7 +61,7 @@ fn a_wear_out_fits_between_the_barriers() {
 fn a_rank_that_fails_to_open_frees_the_others() {
     for wear_out in [false, true] {
         let target = disk();
-        let stop = Stop { wear_out, ..Stop::after(Duration::from_secs(600)) };
+        let stop = Stop { wear_out, ..Stop::after(Duration::from_mins(10)) };
         let read = Phase { stop, barriers: true, ..Phase::transfer("read", Transfer::read(Bytes::kib(4))) };
         let phases = vec![Phase::transfer("write", Transfer::write(Bytes::kib(4))), read];
         let mut repeated = workload(4, phases);

@@ -17,5 +17,6 @@ mod pacing;
 mod run;
 mod stop;
 mod strategy;
+mod synchronous;
 mod verify;
 mod workload_files;
