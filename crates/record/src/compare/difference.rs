@@ -4,6 +4,7 @@ use std::fmt::Display;
 
 use host::Environment;
 use serde_json::Value;
+use units::Bytes;
 
 use crate::phase::PhaseResult;
 use crate::run::{RunRecord, TestRecord};
@@ -12,6 +13,9 @@ use crate::run::{RunRecord, TestRecord};
 /// is called, not what it does.
 const NAMING_KEYS: [&str; 10] =
     ["seed", "name", "names", "path", "paths", "prefix", "target", "directory", "label", "repetitions"];
+/// The size that a free-space rule may shrink a little differently each time; a difference below this share is a note.
+const SIZE_KEY: &str = "block_size";
+const SIZE_SLACK: f64 = 0.10;
 /// Beyond this many differences in one workload, the rest is counted.
 const MOST_SHOWN: usize = 12;
 
@@ -89,9 +93,15 @@ fn values(place: &str, a: &Value, b: &Value, found: &mut Vec<String>) {
                 values(&format!("{place}[{index}]"), left, right, found);
             }
         }
+        _ if place.ends_with(SIZE_KEY) && nearly_equal(a, b) => {}
         _ if a != b => found.push(format!("{place} {} against {}", short(a), short(b))),
         _ => {}
     }
+}
+
+fn nearly_equal(a: &Value, b: &Value) -> bool {
+    let bytes = |value: &Value| Some(value.as_str()?.parse::<Bytes>().ok()?.get() as f64);
+    matches!((bytes(a), bytes(b)), (Some(a), Some(b)) if (a - b).abs() <= SIZE_SLACK * a.max(b))
 }
 
 fn short(value: &Value) -> String {
@@ -113,6 +123,12 @@ pub(super) fn surroundings(a: &RunRecord, b: &RunRecord) -> Vec<String> {
         }
     };
     differ("program", &a.program, &b.program);
+    for left in &a.tests {
+        let size = |test: &TestRecord| short(&test.workload["files"][SIZE_KEY]);
+        if let Some(right) = b.tests.iter().find(|right| right.name == left.name) {
+            differ(&format!("file size of test `{}`", left.name), &size(left), &size(right));
+        }
+    }
     let (left, right) = (&a.environment, &b.environment);
     differ("host", &left.hostname, &right.hostname);
     differ("machine", &left.machine, &right.machine);

@@ -114,3 +114,18 @@ fn another_machine_is_a_note_and_a_broken_repetition_is_left_out() {
     );
     assert!(comparison.notes.iter().any(|note| note.contains("is not valid")), "{:?}", comparison.notes);
 }
+
+#[test]
+fn files_shrunk_a_little_differently_made_runs_unlike() {
+    let sized = |size: &str| {
+        changed(|run| run.tests[0].workload["files"] = serde_json::json!({ "block_size": size }))
+    };
+    let (a, b, c) = (sized("20.0 GiB"), sized("19.2 GiB"), sized("10 GiB"));
+    let comparison = compare(&a, &b).unwrap();
+    assert!(
+        comparison.notes.iter().any(|note| note.starts_with("file size of test")),
+        "{:?}",
+        comparison.notes
+    );
+    assert_eq!(compare(&a, &c).unwrap_err().kind(), Kind::Refused);
+}
