@@ -48,7 +48,7 @@ def measure(bench, order):
             "fio psync --gtod_reduce=1": lambda: slope(theirs("--gtod_reduce=1")),
             "fio psync": lambda: slope(theirs()),
         },
-        rotate=False,
+        shuffle=False,
     )
     shutil.rmtree(place)
     show(order, results)

@@ -5,6 +5,7 @@ shared machine does not give all of every second: look at the spread before the 
 """
 
 import shutil
+import statistics
 
 from rounds import label, print_table, ratio, spread, take_turns
 from tools import fio, forebay, prepared_file
@@ -38,8 +39,8 @@ def theirs(file, engine, depth):
 
 def show(depth, results):
     peers = [name for name in results if name.startswith("fio")]
-    best = max(peers, key=lambda name: sorted(r.iops for r in results[name])[len(results[name]) // 2])
-    lean = min(peers, key=lambda name: sorted(r.cpu_us for r in results[name])[len(results[name]) // 2])
+    best = max(peers, key=lambda name: statistics.median(r.iops for r in results[name]))
+    lean = min(peers, key=lambda name: statistics.median(r.cpu_us for r in results[name]))
     rows = []
     for name, measured in results.items():
         rate, cpu = [r.iops for r in measured], [r.cpu_us for r in measured]

@@ -1,18 +1,23 @@
 """Takes the tools in turn and sums up: medians, spread, ratios."""
 
+import os
+import random
 import statistics
 import sys
 
 
-def take_turns(bench, title, tools, rotate=True):
-    """Runs every tool once per round, each round beginning with the next tool. `tools` maps a name to a function that
-    measures once; returns the measurements by name, in order of the rounds. Without `rotate` the order stays: for tools that
-    work on what the first one leaves."""
+def take_turns(bench, title, tools, shuffle=True):
+    """Runs every tool once per round, each round in another order: nobody always follows the same. `tools` maps a name to a
+    function that measures once; returns the measurements by name, in order of the rounds. Without `shuffle` the order stays:
+    for tools that work on what the first one leaves."""
     results = {name: [] for name in tools}
-    names = list(tools)
     for number in range(bench.rounds):
-        first = number % len(names) if rotate else 0
-        for name in names[first:] + names[:first]:
+        order = list(tools)
+        if shuffle:
+            random.Random(number).shuffle(order)
+        for name in order:
+            # Nobody pays for what the one before left to write.
+            os.sync()
             progress(f"{title}: round {number + 1} of {bench.rounds}, {name}")
             results[name].append(tools[name]())
     progress("")

@@ -7,7 +7,7 @@ CPU time includes that. fio is told not to preallocate, since nobody else does.
 """
 
 import shutil
-from pathlib import Path
+import statistics
 
 from rounds import label, print_table, ratio, spread, take_turns
 from tools import dd, drop_cache, fio, forebay
@@ -51,37 +51,35 @@ def theirs(place, direct, *engine):
     options = ["--bs=1m", "--size=1g", f"--direct={int(direct)}", *engine]
 
     def measure():
-        file = fresh(place)
+        file = place / "data"
         written = fio(file, "--rw=write", "--end_fsync=1", "--fallocate=none", *options)
         drop_cache(file)
-        return written, fio(file, "--rw=read", *options)
+        read = fio(file, "--rw=read", *options)
+        file.unlink()
+        return written, read
 
     return measure
 
 
 def by_dd(place, direct):
     def measure():
-        file = fresh(place)
+        file = place / "data"
         written = dd("/dev/zero", file, f"count={MIB}", "conv=fsync", *(["oflag=direct"] if direct else []))
         drop_cache(file)
-        return written, dd(file, "/dev/null", *(["iflag=direct"] if direct else []))
+        read = dd(file, "/dev/null", *(["iflag=direct"] if direct else []))
+        file.unlink()
+        return written, read
 
     return measure
-
-
-def fresh(place):
-    file = Path(place) / "data"
-    file.unlink(missing_ok=True)
-    return file
 
 
 def show(phase, direct, results):
     if phase == "read":
         # What was written does not matter any more.
         results = {name: measured for name, measured in results.items() if not name.endswith("new data")}
-    peers = [name for name in results if not name.startswith("forebay")]
-    fastest = max(peers, key=lambda name: sorted(rates(results[name]))[len(results[name]) // 2])
-    leanest = min(peers, key=lambda name: sorted(cpu(results[name]))[len(results[name]) // 2])
+    peers = [name for name in results if name.startswith("fio") and not name.endswith("new data")]
+    fastest = max(peers, key=lambda name: statistics.median(rates(results[name])))
+    leanest = min(peers, key=lambda name: statistics.median(cpu(results[name])))
     rows = []
     for name, measured in results.items():
         rows.append([
