@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 const LAYERS: [&[&str]; 5] = [
     &["units", "fault"],
     &["host", "spec", "fleet"],
-    &["record"],
-    &["bench", "report", "console"],
+    &["record", "catalog"],
+    &["bench", "plan", "report", "console"],
     &["forebay"],
 ];
 

@@ -16,6 +16,10 @@ use super::clock::now;
 use super::flow::{Ended, Failure, Flow};
 use crate::sequence::Step;
 
+/// I/Os queued before the kernel is told of them. All at once leaves the device idle while the queue is filled; one by one
+/// costs a system call each. 4 KiB reads, 32 in flight, virtual disk: all at once 155 k/s at 2.3 µs CPU, by eight 173 k/s
+/// at 2.1, by four 181 k/s at 2.3, by two 193 k/s at 2.5; fio, which goes one by one, 180 k/s at 3.8.
+const SUBMIT_EVERY: usize = 2;
 /// Longest wait for a completion before looking whether to stop.
 const LOOK_UP_NS: u32 = 50_000_000;
 
@@ -123,10 +127,7 @@ impl Ring {
         buffer: &mut Buffer,
         current: &mut u64,
     ) -> std::result::Result<(), StopCause> {
-        let mut filled = false;
-        let first_new = self.in_flight;
-        let mut new = [0usize; 64];
-        let mut count = 0;
+        let mut queued = 0;
         while self.in_flight < self.depth {
             let mut due = None;
             if let Some(pacer) = &mut flow.pacer {
@@ -139,27 +140,25 @@ impl Ring {
             let Some(slot) = self.prepared.take().or_else(|| self.prepare(flow, buffer)) else {
                 return Err(StopCause::Bytes);
             };
-            if let Some(flight) = &mut self.flights[slot] {
-                filled |= flight.write;
-                flight.started = due.unwrap_or(*current);
-            }
+            self.stamp(slot, due, current);
             self.push(flow, buffer, slot);
-            new[count] = slot;
-            count += 1;
-            if count == new.len() {
-                break;
-            }
-        }
-        // Generating data took time that is not the storage's: stamp what is about to be submitted.
-        if filled && flow.pacer.is_none() && self.in_flight > first_new {
-            *current = now();
-            for slot in &new[..count] {
-                if let Some(flight) = &mut self.flights[*slot] {
-                    flight.started = *current;
-                }
+            queued += 1;
+            if queued % SUBMIT_EVERY == 0 {
+                // Errors come back from `wait`.
+                let _ = self.ring.submit();
             }
         }
         Ok(())
+    }
+
+    /// Says when the transfer in `slot` started: when it was due, or now. For reads that is the last look at the clock;
+    /// generating data takes time that is not the storage's.
+    fn stamp(&mut self, slot: usize, due: Option<u64>, current: &mut u64) {
+        let Some(flight) = &mut self.flights[slot] else { return };
+        if flight.write && due.is_none() {
+            *current = now();
+        }
+        flight.started = due.unwrap_or(*current);
     }
 
     /// Takes the next transfer and generates its data; `None` at the end of the share.
