@@ -2,6 +2,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use spec::{Cloud, Commitment};
+use units::Money;
 
 use crate::Source;
 
@@ -34,8 +35,8 @@ pub struct Band {
     pub from: f64,
     /// Last unit of the band; `None`: no end.
     pub to: Option<f64>,
-    /// US dollars per unit and month.
-    pub usd_per_month: f64,
+    /// Per unit and month.
+    pub per_month: Money,
 }
 
 /// The price of an item in a region: bands, ascending.
@@ -52,17 +53,20 @@ pub struct Price {
 }
 
 impl Price {
-    /// US dollars per month of `quantity` units.
-    pub fn of(&self, quantity: f64) -> f64 {
+    /// What `quantity` units cost per month.
+    pub fn of(&self, quantity: f64) -> Money {
         let in_band = |band: &Band| (band.to.map_or(quantity, |to| to.min(quantity)) - band.from).max(0.0);
-        self.bands.iter().map(|band| in_band(band) * band.usd_per_month).sum()
+        self.bands.iter().map(|band| band.per_month * in_band(band)).sum()
     }
 }
+
+/// A price list's item and the commitment it asks for.
+type Item = (Arc<str>, Commitment);
 
 /// Prices by cloud, region, item and commitment.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Prices {
-    pub(crate) lists: HashMap<(Cloud, Arc<str>), HashMap<(Arc<str>, Commitment), Price>>,
+    pub(crate) lists: HashMap<(Cloud, Arc<str>), HashMap<Item, Price>>,
 }
 
 impl Prices {

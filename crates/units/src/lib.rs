@@ -1,4 +1,4 @@
-//! Quantities with their unit in the type: [`Bytes`], [`Bandwidth`], [`Iops`], [`Ratio`] and durations.
+//! Quantities with their unit in the type: [`Bytes`], [`Bandwidth`], [`Iops`], [`Ratio`], [`Money`] and durations.
 //!
 //! Every quantity parses from what people of the field type (`64k`, `100TiB`, `150 MB/s`, `80:20`, `60s`),
 //! prints with its unit, and has only the arithmetic that means something: bytes / duration = bandwidth.
@@ -10,6 +10,7 @@ mod bandwidth;
 mod bytes;
 pub mod duration;
 mod iops;
+mod money;
 mod parse;
 mod ratio;
 pub mod text;
@@ -18,5 +19,6 @@ pub use bandwidth::Bandwidth;
 pub use bytes::Bytes;
 pub use duration::{format_duration, parse_duration};
 pub use iops::Iops;
+pub use money::Money;
 pub use parse::ParseError;
 pub use ratio::Ratio;
