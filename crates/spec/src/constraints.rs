@@ -26,6 +26,17 @@ pub enum Commitment {
     ThreeYears,
 }
 
+/// Which figures a design is judged by.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Figures {
+    /// The provider's limits times what systems of that kind were measured to reach of them.
+    #[default]
+    Calibrated,
+    /// The provider's limits as they are printed.
+    SpecSheet,
+}
+
 /// Which encryption a design must have.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -66,6 +77,9 @@ pub struct Constraints {
     /// The price list to use.
     #[schemars(example = &"one_year")]
     pub commitment: Commitment,
+    /// The figures to judge designs by.
+    #[schemars(example = &"calibrated")]
+    pub figures: Figures,
     /// Which encryption is needed.
     pub encryption: Encryption,
     /// VM SKUs.

@@ -25,12 +25,22 @@ pub struct Grid {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1), example = 6)]
     pub clients: Option<u32>,
+    /// The clients' VM SKU, when it is decided; otherwise planning chooses one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = &"Standard_E16s_v5")]
+    pub client_sku: Option<String>,
 }
 
 impl Grid {
     /// A grid with SAS's minimum memory per pCore and an open number of clients.
     pub fn new(name: impl Into<String>, pcores: u32) -> Self {
-        Self { name: name.into(), pcores, memory_per_pcore: DEFAULT_MEMORY_PER_PCORE, clients: None }
+        Self {
+            name: name.into(),
+            pcores,
+            memory_per_pcore: DEFAULT_MEMORY_PER_PCORE,
+            clients: None,
+            client_sku: None,
+        }
     }
 
     /// Memory of all clients together.

@@ -19,11 +19,11 @@ mod storage;
 mod template;
 mod test;
 
-pub use constraints::{Cloud, Commitment, Constraints, Encryption, Filter};
+pub use constraints::{Cloud, Commitment, Constraints, Encryption, Figures, Filter};
 pub use document::{Document, Spec, VERSION, load, parse};
 pub use grid::{DEFAULT_MEMORY_PER_PCORE, Grid};
 pub use problem::{LoadError, Position, Problem};
 pub use schema::schema;
-pub use storage::{DEFAULT_IO_SIZE, Durability, Role, Storage, default_per_pcore};
+pub use storage::{Access, DEFAULT_IO_SIZE, Durability, Role, Storage, default_per_pcore};
 pub use template::{Answers, template};
 pub use test::{Engine, Test, TestKind};

@@ -63,6 +63,27 @@ impl Durability {
     }
 }
 
+/// In which order an application touches its files.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Access {
+    /// From front to end: file systems merge neighbouring I/Os into large ones.
+    #[default]
+    Sequential,
+    /// Anywhere: every I/O reaches the disk as it is.
+    Random,
+}
+
+impl Access {
+    /// The word used in spec files.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Sequential => "sequential",
+            Self::Random => "random",
+        }
+    }
+}
+
 /// One requirement: what the grid needs from one file system.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -105,6 +126,15 @@ pub struct Storage {
     #[serde(default = "default_io_size", with = "units::text")]
     #[schemars(with = "BytesText", example = &"64 KiB")]
     pub io_size: Bytes,
+    /// The order of I/Os.
+    #[serde(default)]
+    #[schemars(example = &"sequential")]
+    pub access: Access,
+    /// Bytes all clients together write at once and then fsync, such as a checkpoint, when the write rate is needed only
+    /// for that long.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "units::text::option")]
+    #[schemars(with = "BytesText", example = &"500 GiB")]
+    pub checkpoint: Option<Bytes>,
     /// What it must survive. Without it: `scratch` for `work`, `zone` for the rest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"zone")]
@@ -124,6 +154,8 @@ impl Storage {
             write_aggregate: None,
             mix: None,
             io_size: DEFAULT_IO_SIZE,
+            access: Access::Sequential,
+            checkpoint: None,
             durability: None,
         }
     }

@@ -61,7 +61,7 @@ fn unknown_key() {
     insta::assert_snapshot!(told(&with("mix =", "colour = 'red'\nmix =")), @r#"
     12:1 colour (unknown key)
       unknown key `colour`
-      hint: accepted keys: `capacity`, `durability`, `io_size`, `mix`, `name`, `read_aggregate`, `read_per_pcore`, `role`, `write_aggregate`, `write_per_pcore`
+      hint: accepted keys: `access`, `capacity`, `checkpoint`, `durability`, `io_size`, `mix`, `name`, `read_aggregate`, `read_per_pcore`, `role`, `write_aggregate`, `write_per_pcore`
     "#);
 }
 

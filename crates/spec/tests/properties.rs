@@ -9,8 +9,8 @@ use proptest::collection::vec;
 use proptest::option::of;
 use proptest::prelude::*;
 use spec::{
-    Cloud, Commitment, Constraints, Durability, Encryption, Engine, Filter, Grid, Role, Spec, Storage, Test,
-    TestKind, VERSION, parse,
+    Access, Cloud, Commitment, Constraints, Durability, Encryption, Engine, Figures, Filter, Grid, Role,
+    Spec, Storage, Test, TestKind, VERSION, parse,
 };
 use units::{Bandwidth, Bytes, Ratio};
 
@@ -39,10 +39,12 @@ fn direction() -> impl Strategy<Value = (Option<Bandwidth>, Option<Bandwidth>)> 
 }
 
 fn grid() -> impl Strategy<Value = Grid> {
-    (name(), 1u32..100_000, bytes(), of(0.0..1.0f64)).prop_map(|(name, pcores, memory_per_pcore, part)| {
-        let clients = part.map(|part| ((f64::from(pcores) * part) as u32).max(1));
-        Grid { name, pcores, memory_per_pcore, clients }
-    })
+    (name(), 1u32..100_000, bytes(), of(0.0..1.0f64), of(name())).prop_map(
+        |(name, pcores, memory_per_pcore, part, client_sku)| {
+            let clients = part.map(|part| ((f64::from(pcores) * part) as u32).max(1));
+            Grid { name, pcores, memory_per_pcore, clients, client_sku }
+        },
+    )
 }
 
 fn storage() -> impl Strategy<Value = Storage> {
@@ -50,20 +52,24 @@ fn storage() -> impl Strategy<Value = Storage> {
     let durability = prop::sample::select(vec![Durability::Scratch, Durability::Zone, Durability::Region]);
     let mix = of((0.0..=1.0f64).prop_map(Ratio::new));
     let io_size = (1u64..1 << 30).prop_map(Bytes::new);
-    (name(), role, of(bytes()), direction(), direction(), mix, io_size, of(durability)).prop_map(
-        |(name, role, capacity, read, write, mix, io_size, durability)| Storage {
-            name,
-            role,
-            capacity,
-            read_per_pcore: read.0,
-            read_aggregate: read.1,
-            write_per_pcore: write.0,
-            write_aggregate: write.1,
-            mix,
-            io_size,
-            durability,
-        },
-    )
+    let access = prop::sample::select(vec![Access::Sequential, Access::Random]);
+    (name(), role, of(bytes()), direction(), direction(), mix, io_size, access, of(bytes()), of(durability))
+        .prop_map(|(name, role, capacity, read, write, mix, io_size, access, checkpoint, durability)| {
+            Storage {
+                name,
+                role,
+                capacity,
+                read_per_pcore: read.0,
+                read_aggregate: read.1,
+                write_per_pcore: write.0,
+                write_aggregate: write.1,
+                mix,
+                io_size,
+                access,
+                checkpoint,
+                durability,
+            }
+        })
 }
 
 fn constraints() -> impl Strategy<Value = Constraints> {
@@ -76,11 +82,13 @@ fn constraints() -> impl Strategy<Value = Constraints> {
         customer_keys,
     });
     let filter = vec(name(), 0..3).prop_map(|allow| Filter { allow, deny: vec!["Denied*".to_owned()] });
-    (clouds, vec(name(), 0..3), commitment, encryption, filter, of(1u32..10_000)).prop_map(
-        |(clouds, regions, commitment, encryption, skus, number)| Constraints {
+    let figures = prop::sample::select(vec![Figures::Calibrated, Figures::SpecSheet]);
+    (clouds, vec(name(), 0..3), commitment, figures, encryption, filter, of(1u32..10_000)).prop_map(
+        |(clouds, regions, commitment, figures, encryption, skus, number)| Constraints {
             clouds,
             regions,
             commitment,
+            figures,
             encryption,
             skus,
             tiers: Filter::default(),
