@@ -88,6 +88,8 @@ pub struct Sequence {
     count: u64,
     /// Added to the index before it is permuted: the rank's part of a file that all share.
     base: u64,
+    /// Positions of the hit area at the start of the share; 0 without.
+    hits: u64,
     next: u64,
     cursor: u64,
     whole_file: bool,
@@ -123,6 +125,7 @@ impl Sequence {
             first,
             used,
         };
+        let hits = if transfer.has_hits() { transfer.hit_area.get() / unit } else { 0 };
         let owner_seed = if whole_file { mix(seed) } else { mix(seed ^ mix(u64::from(owner))) };
         Self {
             map,
@@ -134,8 +137,9 @@ impl Sequence {
             share: count,
             count,
             base,
+            hits,
             next: 0,
-            cursor: base,
+            cursor: base.max(hits),
             whole_file,
         }
     }
@@ -163,7 +167,7 @@ impl Sequence {
     /// Starts the share again; random orders go on drawing.
     pub fn rewind(&mut self) {
         self.next = 0;
-        self.cursor = self.base;
+        self.cursor = self.base.max(self.hits);
     }
 
     /// The next transfer; `None` at the end of the share.
@@ -188,6 +192,19 @@ impl Sequence {
             }
             Order::SeekPercent(percent) => self.seek(percent, drawn),
         };
+        self.next += units;
+        Some(self.place(position, units * self.map.unit))
+    }
+
+    /// The next transfer, somewhere in the hit area; `None` at the end of the share.
+    pub fn step_in_hits(&mut self) -> Option<Step> {
+        if self.next >= self.count {
+            return None;
+        }
+        let area = self.hits.clamp(1, self.space());
+        let units = self.draw_units().min(area);
+        let position = self.random.u64(0..area / units) * units;
+        let units = self.inside(position, units);
         self.next += units;
         Some(self.place(position, units * self.map.unit))
     }
@@ -221,10 +238,12 @@ impl Sequence {
     #[inline]
     fn draw_position(&mut self, units: u64) -> u64 {
         let space = self.space();
+        // A stopped write may have left less than the hit area.
+        let first = if self.hits < space { self.hits } else { 0 };
         if units == 1 {
-            self.random.u64(0..space)
+            self.random.u64(first..space)
         } else {
-            self.random.u64(0..(space / units).max(1)) * units
+            first + self.random.u64(0..((space - first) / units).max(1)) * units
         }
     }
 

@@ -61,6 +61,8 @@ pub struct Flow<'a> {
     pub files: Vec<DataFile>,
     /// Probability of a read: 0 or 1 is never drawn.
     pub read_share: f64,
+    /// Probability that a read, or a write, goes to the hit area; `None` without one.
+    pub hit_shares: Option<(f64, f64)>,
     /// Draws reads and writes.
     pub random: fastrand::Rng,
     /// Begin the share again at its end.
@@ -108,22 +110,27 @@ impl Flow<'_> {
         if self.meter.operations >= self.operation_limit {
             return None;
         }
-        let step = match self.sequence.step() {
-            Some(step) => step,
-            None => self.again()?,
-        };
         let write = self.read_share <= 0.0 || (self.read_share < 1.0 && self.random.f64() >= self.read_share);
+        let hit = match self.hit_shares {
+            None => false,
+            Some((read, written)) => self.random.f64() < if write { written } else { read },
+        };
+        let next = if hit { self.sequence.step_in_hits() } else { self.sequence.step() };
+        let step = match next {
+            Some(step) => step,
+            None => self.again(hit)?,
+        };
         Some((step, write))
     }
 
     /// The first transfer of the next pass; `None` when there is none.
     #[cold]
-    fn again(&mut self) -> Option<Step> {
+    fn again(&mut self, hit: bool) -> Option<Step> {
         if !self.repeat {
             return None;
         }
         self.sequence.rewind();
-        self.sequence.step()
+        if hit { self.sequence.step_in_hits() } else { self.sequence.step() }
     }
 
     /// The next instant at which something other than a transfer is due.

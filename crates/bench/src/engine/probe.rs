@@ -7,7 +7,7 @@ use fault::{Fault, Kind, Result};
 use fleet::Meeting;
 use fleet::local::LocalRank;
 use rustix::time::{ClockId, clock_gettime};
-use units::Bytes;
+use units::{Bytes, Ratio};
 
 use super::failures::Failures;
 use super::meter::Board;
@@ -159,6 +159,8 @@ fn probe_workload(transfer: &Transfer) -> Workload {
         order: if transfer.order == Order::Sequential { Order::Sequential } else { Order::Random },
         pacing: Pacing::Closed,
         verify: false,
+        read_hits: Ratio::ZERO,
+        write_hits: Ratio::ZERO,
         fsync: Fsync::AtEnd,
         rank_shift: crate::workload::RankShift::None,
         ..transfer.clone()

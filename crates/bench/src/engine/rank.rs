@@ -26,6 +26,11 @@ use crate::ground::{Names, RunDirectory};
 use crate::sequence::Sequence;
 use crate::workload::{Activity, Fsync, Phase, Transfer, Workload};
 
+/// What each rank draws comes from a generator of its own for every purpose. With equal seeds, whether a transfer writes
+/// would depend on its offset.
+const CHOICES: u64 = 1 << 62;
+const ARRIVALS: u64 = 1 << 61;
+
 /// Tells all ranks of a phase to stop.
 #[derive(Debug, Default)]
 pub struct StopFlag(AtomicU8);
@@ -318,7 +323,8 @@ impl TransferRank<'_> {
             generator: Generator::new(workload.data, workload.seed),
             files: Vec::new(),
             read_share: transfer.read.get(),
-            random: fastrand::Rng::with_seed(mix(workload.seed ^ mix(number))),
+            hit_shares: transfer.has_hits().then(|| (transfer.read_hits.get(), transfer.write_hits.get())),
+            random: fastrand::Rng::with_seed(mix(workload.seed ^ mix(number | CHOICES))),
             repeat: context.phase.stop.repeat,
             deadline: u64::MAX,
             operation_limit: context.phase.stop.operations.unwrap_or(u64::MAX),
@@ -326,7 +332,7 @@ impl TransferRank<'_> {
                 transfer.pacing,
                 self.place.in_job,
                 self.place.job_size,
-                mix(workload.seed ^ number),
+                mix(workload.seed ^ mix(number | ARRIVALS)),
             ),
             think_ns: nanoseconds(transfer.think_time),
             fsync_every: if let Fsync::Every(writes) = transfer.fsync { writes } else { 0 },

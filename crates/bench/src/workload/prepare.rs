@@ -92,7 +92,8 @@ impl Workload {
     fn serves_after(&self, writer: &Transfer, reader: &Transfer) -> bool {
         let layout = self.files.layout;
         let same_part = (writer.range_start, writer.range_end) == (reader.range_start, reader.range_end);
-        let same_way = (writer.order, &writer.transfer_size) == (reader.order, &reader.transfer_size);
+        let same_way = (writer.order, &writer.transfer_size) == (reader.order, &reader.transfer_size)
+            && !reader.has_hits();
         same_part
             && (same_way || (writer.order.is_forward() && !reader.roams(layout) && !writer.roams(layout)))
     }

@@ -37,10 +37,22 @@ pub struct Transfer {
     #[serde(with = "units::text")]
     #[schemars(with = "String")]
     pub range_start: Ratio,
-    /// ... to this one (vdbench range, hit area).
+    /// ... to this one (vdbench range).
     #[serde(with = "units::text")]
     #[schemars(with = "String")]
     pub range_end: Ratio,
+    /// Share of the reads that go to the hit area (vdbench rhpct); the others keep out of it.
+    #[serde(with = "units::text")]
+    #[schemars(with = "String")]
+    pub read_hits: Ratio,
+    /// Share of the writes that do (vdbench whpct).
+    #[serde(with = "units::text")]
+    #[schemars(with = "String")]
+    pub write_hits: Ratio,
+    /// Size of the hit area, at the start of the rank's range (vdbench hitarea).
+    #[serde(with = "units::text")]
+    #[schemars(with = "String")]
+    pub hit_area: Bytes,
     /// Rest after every transfer (IOR interIODelay).
     #[serde(with = "units::text::duration", skip_serializing_if = "Duration::is_zero")]
     #[schemars(with = "String")]
@@ -176,6 +188,9 @@ impl Default for Transfer {
             rank_shift: RankShift::None,
             range_start: Ratio::ZERO,
             range_end: Ratio::ONE,
+            read_hits: Ratio::ZERO,
+            write_hits: Ratio::ZERO,
+            hit_area: Bytes::mib(1),
             think_time: Duration::ZERO,
         }
     }
@@ -204,7 +219,12 @@ impl Transfer {
 
     /// Whether it leaves its share written, once it has come to its end.
     pub fn covers(&self) -> bool {
-        !self.reads() && self.order.is_once()
+        !self.reads() && self.order.is_once() && !self.has_hits()
+    }
+
+    /// Whether some transfers go to a hit area.
+    pub fn has_hits(&self) -> bool {
+        self.read_hits > Ratio::ZERO || self.write_hits > Ratio::ZERO
     }
 
     /// Whether each rank goes to all of a file that all share, and not only to its own blocks of it.

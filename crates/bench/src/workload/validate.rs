@@ -195,6 +195,7 @@ impl Workload {
             ));
         }
         check_sizes(name, transfer)?;
+        self.check_hits(name, transfer)?;
         let block = self.files.block_size;
         if !block.get().is_multiple_of(unit) {
             return Err(wrong(
@@ -250,6 +251,31 @@ impl Workload {
             return Err(wrong(
                 format!("phase `{name}`: {rate} operations per second is no rate"),
                 "set `operations_per_second` above 0",
+            ));
+        }
+        Ok(())
+    }
+
+    /// The hit area is a part of what orders with chance in them can go to.
+    fn check_hits(&self, name: &str, transfer: &Transfer) -> Result<()> {
+        if !transfer.has_hits() {
+            return Ok(());
+        }
+        if !matches!(transfer.order, Order::Random | Order::SeekPercent(_)) {
+            return Err(wrong(
+                format!("phase `{name}`: a hit area goes with random offsets only"),
+                "set `order` to `random` or `seek_percent`, or leave out `read_hits` and `write_hits`",
+            ));
+        }
+        let used = transfer.range_end.get() - transfer.range_start.get();
+        let range = self.files.file_size(self.ranks).get() as f64 * used;
+        let area = transfer.hit_area;
+        if area < transfer.transfer_size.largest() || area.get() as f64 >= range {
+            return Err(wrong(
+                format!(
+                    "phase `{name}`: a hit area of {area:#} must hold a transfer and be smaller than the range"
+                ),
+                "set `hit_area`, or use larger files",
             ));
         }
         Ok(())

@@ -9,6 +9,7 @@ mod contents;
 mod counts;
 mod entries;
 mod examples;
+mod hits;
 mod jobs;
 mod mix;
 mod model;
