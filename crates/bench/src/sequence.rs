@@ -88,6 +88,8 @@ pub struct Sequence {
     count: u64,
     /// Added to the index before it is permuted: the rank's part of a file that all share.
     base: u64,
+    /// Positions from one of the rank's to its next, where ranks take turns in a stream.
+    pace: u64,
     /// Positions of the hit area at the start of the share; 0 without.
     hits: u64,
     next: u64,
@@ -117,7 +119,14 @@ impl Sequence {
             (true, false) => files.segments,
         };
         let share = used * stretches;
-        let (base, count) = if whole_file { part_of(share, owner, ranks) } else { (0, share) };
+        let (base, count, pace) = match transfer.order {
+            _ if !whole_file => (0, share, 1),
+            Order::Streams(streams) => part_of_stream(share, owner, ranks, streams),
+            _ => {
+                let (base, count) = part_of(share, owner, ranks);
+                (base, count, 1)
+            }
+        };
         let map = Map {
             unit,
             shared_round: if shared && !whole_file { block * u64::from(ranks) } else { 0 },
@@ -137,6 +146,7 @@ impl Sequence {
             share: count,
             count,
             base,
+            pace,
             hits,
             next: 0,
             cursor: base.max(hits),
@@ -186,11 +196,20 @@ impl Sequence {
             // Sizes that differ are refused with these two: they would meet some bytes twice and others never.
             Order::RandomOnce => (self.permutation.at(self.next + self.base), 1),
             Order::Stride(stride) => (self.strided(self.next, stride), 1),
+            Order::Streams(_) if self.whole_file => (self.base + self.next * self.pace, 1),
+            // One of every stream in turn.
+            Order::Streams(streams) => {
+                (self.strided(self.next, self.share.div_ceil(u64::from(streams)).max(1)), 1)
+            }
             Order::Random => {
                 let position = self.draw_position(drawn);
                 (position, self.inside(position, drawn))
             }
             Order::SeekPercent(percent) => self.seek(percent, drawn),
+            Order::Skip { percent, smallest, largest } => {
+                self.skip(percent, smallest, largest, drawn);
+                self.at_cursor(drawn)
+            }
         };
         self.next += units;
         Some(self.place(position, units * self.map.unit))
@@ -257,6 +276,23 @@ impl Sequence {
         if self.random.f64() * 100.0 < percent || self.cursor >= self.space() {
             self.cursor = self.draw_position(units);
         }
+        self.at_cursor(units)
+    }
+
+    /// Moves the cursor on by a multiple of a transfer of `units`, now and then.
+    fn skip(&mut self, percent: f64, smallest: Bytes, largest: Bytes, units: u64) {
+        if self.random.f64() * 100.0 < percent {
+            let transfer = units * self.map.unit;
+            let (least, most) = (smallest.get().div_ceil(transfer), largest.get() / transfer);
+            self.cursor = self.cursor.saturating_add(self.random.u64(least..=most.max(least)) * units);
+        }
+        if self.cursor >= self.space() {
+            self.cursor = if self.hits < self.space() { self.hits } else { 0 };
+        }
+    }
+
+    /// The transfer at the cursor.
+    fn at_cursor(&mut self, units: u64) -> (u64, u64) {
         let position = self.cursor;
         let units = self.inside(position, units).min(self.space() - position);
         self.cursor += units;
@@ -300,6 +336,14 @@ fn part_of(share: u64, owner: u32, ranks: u32) -> (u64, u64) {
     let (owner, ranks) = (u64::from(owner), u64::from(ranks));
     let (each, longer) = (share / ranks, share % ranks);
     (owner * each + owner.min(longer), each + u64::from(owner < longer))
+}
+
+/// The same for rank `owner` when the share is cut into pieces and the ranks are dealt to them; and how far apart its
+/// positions are.
+fn part_of_stream(share: u64, owner: u32, ranks: u32, streams: u32) -> (u64, u64, u64) {
+    let (start, length) = part_of(share, owner % streams, streams);
+    let (turn, pace) = (u64::from(owner / streams), u64::from((ranks / streams).max(1)));
+    (start + turn, length.saturating_sub(turn).div_ceil(pace), pace)
 }
 
 fn draw_weighted(sizes: &[WeightedSize], random: &mut fastrand::Rng) -> Bytes {
@@ -384,8 +428,13 @@ mod tests {
         #[test]
         fn orders_without_repeats_cover_every_byte_once_over_all_ranks(
             shared: bool, block in 1u64..9, segments in 1u64..5, ranks in 1u32..5,
-            order in prop_oneof![Just(Order::Sequential), Just(Order::Reverse), Just(Order::RandomOnce), (1u64..7).prop_map(Order::Stride)],
+            streams in 1u32..4,
+            order in prop_oneof![Just(Order::Sequential), Just(Order::Reverse), Just(Order::RandomOnce), (1u64..7).prop_map(Order::Stride), Just(Order::Streams(1))],
         ) {
+            let (ranks, order) = match order {
+                Order::Streams(_) => (ranks * streams, Order::Streams(streams)),
+                order => (ranks, order),
+            };
             let layout = if shared { Layout::Shared } else { Layout::PerRank };
             let set = files(layout, block * 4, segments);
             let mut seen = HashSet::new();

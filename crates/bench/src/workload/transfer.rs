@@ -117,6 +117,23 @@ pub enum Order {
     SeekPercent(f64),
     /// Every n-th transfer of the share in turn.
     Stride(u64),
+    /// With a probability the next transfer skips some bytes, else it is the next one; at the end from the start again
+    /// (vdbench `seekpct` with `stride=(min,max)`).
+    Skip {
+        /// How often, in percent.
+        percent: f64,
+        /// The least that is skipped.
+        #[serde(with = "units::text")]
+        #[schemars(with = "String")]
+        smallest: Bytes,
+        /// The most; what is skipped is a multiple of the transfer size between the two, all equally often.
+        #[serde(with = "units::text")]
+        #[schemars(with = "String")]
+        largest: Bytes,
+    },
+    /// In this many equal pieces, each from its start to its end (vdbench streams). Ranks are dealt to the pieces of a
+    /// file that all share, and those of one piece take turns; in a file of its own a rank goes from piece to piece.
+    Streams(u32),
 }
 
 /// When written data is made durable.
@@ -230,7 +247,14 @@ impl Transfer {
     /// Whether each rank goes to all of a file that all share, and not only to its own blocks of it.
     pub fn roams(&self, layout: Layout) -> bool {
         layout == Layout::Shared
-            && matches!(self.order, Order::Random | Order::RandomOnce | Order::SeekPercent(_))
+            && matches!(
+                self.order,
+                Order::Random
+                    | Order::RandomOnce
+                    | Order::SeekPercent(_)
+                    | Order::Skip { .. }
+                    | Order::Streams(_)
+            )
     }
 }
 
@@ -242,7 +266,8 @@ impl Order {
 
     /// Whether it visits nothing twice before it has visited all.
     pub fn is_once(self) -> bool {
-        self.is_forward() || matches!(self, Self::Reverse | Self::RandomOnce | Self::Stride(_))
+        self.is_forward()
+            || matches!(self, Self::Reverse | Self::RandomOnce | Self::Stride(_) | Self::Streams(_))
     }
 }
 

@@ -3,8 +3,8 @@
 use fault::{Fault, Kind, Result};
 
 use super::{
-    Activity, Entries, EntryOperation, Fsync, Item, Order, Pacing, Phase, Stop, Transfer, TransferSize,
-    VERSION, Workload,
+    Activity, Entries, EntryOperation, Fsync, Item, Layout, Order, Pacing, Phase, Stop, Transfer,
+    TransferSize, VERSION, Workload,
 };
 
 /// The largest transfer: one `pread` moves at most this much on Linux (2 GiB less a page).
@@ -224,21 +224,7 @@ impl Workload {
                 "`range_start` must be below `range_end`",
             ));
         }
-        match transfer.order {
-            Order::SeekPercent(percent) if !(0.0..=100.0).contains(&percent) => {
-                return Err(wrong(
-                    format!("phase `{name}`: {percent} is not a percentage"),
-                    "set `seek_percent` between 0 and 100",
-                ));
-            }
-            Order::Stride(0) => {
-                return Err(wrong(
-                    format!("phase `{name}`: a stride of 0 never moves"),
-                    "set `stride` to 1 or more",
-                ));
-            }
-            _ => {}
-        }
+        self.check_order(name, transfer.order)?;
         if transfer.fsync == Fsync::Every(0) {
             return Err(wrong(
                 format!("phase `{name}`: fsync after every 0 writes is never"),
@@ -256,15 +242,58 @@ impl Workload {
         Ok(())
     }
 
+    /// What comes with an order must make sense.
+    fn check_order(&self, name: &str, order: Order) -> Result<()> {
+        match order {
+            Order::SeekPercent(percent) if !(0.0..=100.0).contains(&percent) => {
+                return Err(wrong(
+                    format!("phase `{name}`: {percent} is not a percentage"),
+                    "set `seek_percent` between 0 and 100",
+                ));
+            }
+            Order::Stride(0) => {
+                return Err(wrong(
+                    format!("phase `{name}`: a stride of 0 never moves"),
+                    "set `stride` to 1 or more",
+                ));
+            }
+            Order::Skip { percent, .. } if !(0.0..=100.0).contains(&percent) => {
+                return Err(wrong(
+                    format!("phase `{name}`: {percent} is not a percentage"),
+                    "set `percent` of `skip` between 0 and 100",
+                ));
+            }
+            Order::Skip { smallest, largest, .. } if smallest > largest => {
+                return Err(wrong(
+                    format!("phase `{name}`: {smallest:#} to {largest:#} is nothing to skip"),
+                    "`smallest` must not be above `largest`",
+                ));
+            }
+            Order::Streams(0) => {
+                return Err(wrong(format!("phase `{name}`: no streams"), "set `streams` to 1 or more"));
+            }
+            Order::Streams(streams)
+                if self.files.layout == Layout::Shared && !self.ranks.is_multiple_of(streams) =>
+            {
+                return Err(wrong(
+                    format!("phase `{name}`: {} ranks can't be dealt to {streams} streams", self.ranks),
+                    "every stream of a shared file needs the same number of ranks: round `ranks`",
+                ));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
     /// The hit area is a part of what orders with chance in them can go to.
     fn check_hits(&self, name: &str, transfer: &Transfer) -> Result<()> {
         if !transfer.has_hits() {
             return Ok(());
         }
-        if !matches!(transfer.order, Order::Random | Order::SeekPercent(_)) {
+        if !matches!(transfer.order, Order::Random | Order::SeekPercent(_) | Order::Skip { .. }) {
             return Err(wrong(
                 format!("phase `{name}`: a hit area goes with random offsets only"),
-                "set `order` to `random` or `seek_percent`, or leave out `read_hits` and `write_hits`",
+                "set `order` to `random`, `seek_percent` or `skip`, or leave out `read_hits` and `write_hits`",
             ));
         }
         let used = transfer.range_end.get() - transfer.range_start.get();
@@ -341,7 +370,7 @@ fn check_sizes(name: &str, transfer: &Transfer) -> Result<()> {
             }
         }
     }
-    if matches!(transfer.order, Order::RandomOnce | Order::Stride(_)) {
+    if matches!(transfer.order, Order::RandomOnce | Order::Stride(_) | Order::Streams(_)) {
         return Err(wrong(
             format!("phase `{name}`: transfers of different sizes can't visit every offset once"),
             "use one `transfer_size`, or the order `sequential`, `reverse`, `random` or `seek_percent`",

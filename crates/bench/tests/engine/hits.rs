@@ -70,7 +70,7 @@ fn hit_areas_that_make_no_sense_are_refused() {
     };
     assert_eq!(
         said(hitting(1.0, 0.5, Order::Sequential)),
-        "phase `x`: a hit area goes with random offsets only | set `order` to `random` or `seek_percent`, or leave out `read_hits` and `write_hits`"
+        "phase `x`: a hit area goes with random offsets only | set `order` to `random`, `seek_percent` or `skip`, or leave out `read_hits` and `write_hits`"
     );
     for area in [Bytes::kib(64), Bytes::new(100)] {
         let odd = Transfer { hit_area: area, ..hitting(1.0, 0.5, Order::Random) };

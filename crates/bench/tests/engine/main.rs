@@ -18,6 +18,7 @@ mod pacing;
 mod run;
 mod stop;
 mod strategy;
+mod streams;
 mod synchronous;
 mod verify;
 mod workload_files;

@@ -85,7 +85,7 @@ fn writes_of_a_mix_kept_to_a_part_of_the_file() {
         // What is written is zeros: marks that are gone tell where.
         let mark = move |event: &Event| {
             if matches!(event, Event::PhaseStarted { phase, .. } if phase == "mix") {
-                std::fs::write(run_directory(&directory).join("data.00000000"), [1; 64 << 10]).unwrap();
+                std::fs::write(run_directory(&directory).join("data.00000000"), vec![1; 64 << 10]).unwrap();
             }
         };
         let options = Options { keep_files: true, ..Options::default() };

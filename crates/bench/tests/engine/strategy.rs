@@ -18,11 +18,18 @@ pub fn once_orders() -> impl Strategy<Value = Order> {
         Just(Order::RandomOnce),
         (1u64..6).prop_map(Order::Stride),
         Just(Order::SeekPercent(0.0)),
+        Just(Order::Streams(1)),
     ]
 }
 
 pub fn orders() -> impl Strategy<Value = Order> {
-    prop_oneof![3 => once_orders(), 1 => Just(Order::Random), 1 => (0.0..100.0).prop_map(Order::SeekPercent)]
+    let skip = (0.0..100.0, 0u64..9, 0u64..100).prop_map(|(percent, least, more)| Order::Skip {
+        percent,
+        smallest: Bytes::kib(least),
+        largest: Bytes::kib(least + more),
+    });
+    let chance = prop_oneof![Just(Order::Random), (0.0..100.0).prop_map(Order::SeekPercent), skip];
+    prop_oneof![3 => once_orders(), 2 => chance]
 }
 
 /// Sizes with `unit` as their grid.
@@ -124,7 +131,7 @@ pub fn write_then_read() -> impl Strategy<Value = Workload> {
 /// Sizes that differ don't go with orders that visit every offset once.
 fn once(sizes: TransferSize, order: Order) -> TransferSize {
     match order {
-        Order::RandomOnce | Order::Stride(_) => TransferSize::Fixed(sizes.unit()),
+        Order::RandomOnce | Order::Stride(_) | Order::Streams(_) => TransferSize::Fixed(sizes.unit()),
         _ => sizes,
     }
 }
