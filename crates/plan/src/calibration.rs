@@ -1,0 +1,115 @@
+use std::collections::BTreeMap;
+
+use spec::Figures;
+
+use crate::design::Family;
+
+/// Where a factor comes from.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Basis {
+    /// The limits as printed: factor 1.
+    SpecSheet,
+    /// Nothing was measured on this kind of system: 0.9.
+    Assumed,
+    /// Fitted from published results.
+    Published,
+    /// Fitted from the user's own runs.
+    Measured,
+}
+
+impl Basis {
+    /// The word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::SpecSheet => "spec sheet",
+            Self::Assumed => "assumed",
+            Self::Published => "published",
+            Self::Measured => "measured",
+        }
+    }
+}
+
+/// What systems of a family reach of their limits.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Factor {
+    /// Reading.
+    pub read: Share,
+    /// Writing.
+    pub write: Share,
+}
+
+/// A measured share of a limit, with its spread.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Share {
+    /// The median of measured over model.
+    pub value: f64,
+    /// Smallest seen.
+    pub min: f64,
+    /// Largest seen.
+    pub max: f64,
+    /// Measurements it rests on.
+    pub count: u32,
+    /// Where it comes from.
+    pub basis: Basis,
+}
+
+impl Share {
+    /// The limits as printed.
+    pub const EXACT: Self = Self { value: 1.0, min: 1.0, max: 1.0, count: 0, basis: Basis::SpecSheet };
+    /// Used where nothing was measured: 0.9, in the range 0.85 to 1 that measured systems of other kinds showed.
+    pub const ASSUMED: Self = Self { value: 0.9, min: 0.85, max: 1.0, count: 0, basis: Basis::Assumed };
+
+    /// `0.95 (0.91-0.97, n=4, published)`
+    pub fn text(&self) -> String {
+        match self.basis {
+            Basis::SpecSheet => "1 (spec sheet)".to_owned(),
+            Basis::Assumed => format!("{} (assumed; {}-{} elsewhere)", self.value, self.min, self.max),
+            basis => {
+                let few = if self.count < 3 { ", few data" } else { "" };
+                let (min, max, n) = (self.min, self.max, self.count);
+                format!("{:.2} ({min:.2}-{max:.2}, n={n}, {}{few})", self.value, basis.name())
+            }
+        }
+    }
+}
+
+impl Factor {
+    /// The limits as printed.
+    pub const EXACT: Self = Self { read: Share::EXACT, write: Share::EXACT };
+
+    /// The share for a mix: by the bytes of each direction.
+    pub fn mixed(&self, read_share: units::Ratio) -> f64 {
+        self.read.value * read_share.get() + self.write.value * read_share.complement().get()
+    }
+}
+
+/// Shares of limits reached, by family.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Calibration {
+    reads: BTreeMap<Family, Share>,
+    writes: BTreeMap<Family, Share>,
+}
+
+impl Calibration {
+    /// Sets what a family reaches when reading.
+    pub fn set_read(&mut self, family: Family, share: Share) {
+        self.reads.insert(family, share);
+    }
+
+    /// Sets what a family reaches when writing.
+    pub fn set_write(&mut self, family: Family, share: Share) {
+        self.writes.insert(family, share);
+    }
+
+    /// The factor by which a family's designs are judged.
+    pub fn factor(&self, family: Family, figures: Figures) -> Factor {
+        let share = |known: &BTreeMap<Family, Share>| known.get(&family).copied().unwrap_or(Share::ASSUMED);
+        match figures {
+            Figures::SpecSheet => Factor::EXACT,
+            Figures::Calibrated => Factor { read: share(&self.reads), write: share(&self.writes) },
+        }
+    }
+}

@@ -1,0 +1,66 @@
+use catalog::Source;
+use units::Money;
+
+/// What a part of a design costs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CostLine {
+    /// The part.
+    pub part: Part,
+    /// What is paid for: `8 x Standard_E16bs_v5`.
+    pub what: String,
+    /// Per month; `None`: the price is unknown.
+    pub per_month: Option<Money>,
+    /// Why the price is in doubt, if it is.
+    pub doubt: Option<String>,
+    /// Where it stands.
+    pub source: Option<Source>,
+}
+
+/// The parts a design's cost is split into.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    serde::Serialize,
+    serde::Deserialize,
+    schemars::JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// Servers that hold data.
+    Servers,
+    /// Disks and volumes.
+    Disks,
+    /// Metadata servers with their disks.
+    Metadata,
+    /// A file service.
+    Service,
+    /// Charges per I/O done.
+    Operations,
+    /// The hosts that use the storage.
+    Clients,
+}
+
+impl Part {
+    /// What it is called.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Servers => "servers",
+            Self::Disks => "disks",
+            Self::Metadata => "metadata servers",
+            Self::Service => "service",
+            Self::Operations => "disk operations",
+            Self::Clients => "clients",
+        }
+    }
+}
+
+/// The sum, or `None` if a price is missing.
+pub fn total(lines: &[CostLine]) -> Option<Money> {
+    lines.iter().map(|line| line.per_month).sum()
+}

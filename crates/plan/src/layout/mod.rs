@@ -1,0 +1,128 @@
+//! The ways to build a file system: what each lets through, costs and survives, and which of them meet a requirement.
+
+pub mod lustre;
+pub mod nvme;
+pub mod service;
+pub mod shared;
+pub mod striped;
+
+use catalog::{Source, Vm};
+use fault::Result;
+use units::{Bandwidth, Bytes};
+
+use crate::cost::CostLine;
+use crate::demand::Requirement;
+use crate::design::{Family, Layout};
+use crate::limit::{Capability, Limit, UnknownLimit};
+use crate::market::Market;
+
+/// The hosts that use a storage.
+#[derive(Debug, Clone, Copy)]
+pub struct ClientSide<'a> {
+    /// Their SKU.
+    pub vm: &'a Vm,
+    /// How many.
+    pub count: u32,
+    /// Physical cores that are used on all of them.
+    pub pcores: u32,
+}
+
+/// What is known of a layout before the clients' side is added.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Assessment {
+    /// Its kind.
+    pub family: Family,
+    /// Bounds on the whole of it, in the order data passes them.
+    pub limits: Vec<Limit>,
+    /// Bounds that exist but are not in the catalog.
+    pub unknown: Vec<UnknownLimit>,
+    /// What one client gets through its mount, if that is bounded.
+    pub per_client: Option<PerClient>,
+    /// What one process gets on one file, if that is bounded.
+    pub per_stream: Option<PerClient>,
+    /// Usable capacity.
+    pub capacity: Bytes,
+    /// What it costs.
+    pub costs: Vec<CostLine>,
+    /// Machines to run, the metadata servers included.
+    pub nodes: u32,
+    /// How writes relate to the limits.
+    pub write_law: WriteLaw,
+    /// More than the sustained rates, for a while.
+    pub burst: Option<Burst>,
+    /// Reads come from memory when the data in use is smaller than this (F9).
+    pub cache: Option<Bytes>,
+    /// Why it may not be used for the requirement: durability, encryption, guards, sizes that are not sold.
+    pub refusals: Vec<String>,
+    /// What one should know of it.
+    pub notes: Vec<String>,
+}
+
+/// A bound per client or per stream.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PerClient {
+    /// What one gets.
+    pub stated: Capability,
+    /// How it comes about.
+    pub cause: String,
+    /// Where it stands.
+    pub source: Option<Source>,
+}
+
+/// How a write rate follows from the limits.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum WriteLaw {
+    /// A stream: the smallest of the chain.
+    Stream,
+    /// A burst that fits the servers' dirty pages, then fsync: it passes the network first and the disks afterwards,
+    /// 1 / rate = 1 / network + 1 / disks.
+    Burst,
+}
+
+/// What is reached for a while, on credits.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Burst {
+    /// Reading.
+    pub read: Option<Bandwidth>,
+    /// Writing.
+    pub write: Option<Bandwidth>,
+    /// For how long and on which condition.
+    pub lasts: String,
+}
+
+impl Assessment {
+    /// Nothing known yet.
+    pub fn new(family: Family, capacity: Bytes) -> Self {
+        Self {
+            family,
+            limits: Vec::new(),
+            unknown: Vec::new(),
+            per_client: None,
+            per_stream: None,
+            capacity,
+            costs: Vec::new(),
+            nodes: 0,
+            write_law: WriteLaw::Stream,
+            burst: None,
+            cache: None,
+            refusals: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+}
+
+/// What `layout` offers for `requirement`. Fails when it names something the catalog does not have.
+pub fn assess(
+    market: &Market<'_>,
+    layout: &Layout,
+    requirement: &Requirement,
+    clients: ClientSide<'_>,
+) -> Result<Assessment> {
+    match layout {
+        Layout::LustreOnVms(lustre) => lustre::assess(market, lustre, requirement),
+        Layout::Service(service) => service::assess(market, service, requirement),
+        Layout::StripedVolumes(striped) => striped::assess(market, striped, requirement, clients),
+        Layout::SharedVolumes(shared) => shared::assess(market, shared, requirement, clients),
+        Layout::LocalNvme(local) => nvme::assess(market, local, requirement, clients),
+    }
+}

@@ -1,0 +1,17 @@
+use fault::Result;
+use units::Bytes;
+
+use super::Assessment;
+use crate::demand::Requirement;
+use crate::design::{Family, StripedVolumes};
+use crate::market::Market;
+
+/// What it offers.
+pub fn assess(
+    _market: &Market<'_>,
+    _layout: &StripedVolumes,
+    _requirement: &Requirement,
+    _clients: super::ClientSide<'_>,
+) -> Result<Assessment> {
+    Ok(Assessment::new(Family::StripedVolumes, Bytes::new(0)))
+}

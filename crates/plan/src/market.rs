@@ -1,0 +1,131 @@
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use catalog::{Catalog, Disk, Price, ServiceTier, Vm};
+use spec::{Cloud, Constraints, Durability, Filter};
+
+use crate::calibration::{Calibration, Factor};
+use crate::design::{Family, Region};
+use crate::guard::Guards;
+
+/// What can be rented in one region, and the rules a design has to keep.
+#[derive(Debug)]
+pub struct Market<'a> {
+    /// The facts.
+    pub catalog: &'a Catalog,
+    /// Where.
+    pub place: Region,
+    /// What the user allows.
+    pub constraints: &'a Constraints,
+    /// What good sense allows.
+    pub guards: &'a Guards,
+    /// How measured systems compare with their limits.
+    pub calibration: &'a Calibration,
+    vm_prices: HashMap<&'a str, &'a Price>,
+}
+
+impl<'a> Market<'a> {
+    /// What `place` offers.
+    pub fn new(
+        catalog: &'a Catalog,
+        place: Region,
+        constraints: &'a Constraints,
+        guards: &'a Guards,
+        calibration: &'a Calibration,
+    ) -> Self {
+        let price = |vm: &'a Vm| {
+            let item = format!("vm:{}", vm.sku);
+            Some((&*vm.sku, catalog.prices.of(place.cloud, &place.region, &item, place.commitment)?))
+        };
+        let vm_prices = catalog.vms.iter().filter(|vm| vm.cloud == place.cloud).filter_map(price).collect();
+        Self { catalog, place, constraints, guards, calibration, vm_prices }
+    }
+
+    /// The provider.
+    pub fn cloud(&self) -> Cloud {
+        self.place.cloud
+    }
+
+    /// The price of an item, such as `disk:P30`, or `None` when it is unknown here.
+    pub fn price(&self, item: &str) -> Option<&'a Price> {
+        self.catalog.prices.of(self.place.cloud, &self.place.region, item, self.place.commitment)
+    }
+
+    /// The price of a VM, or `None` when it is unknown here.
+    pub fn vm_price(&self, vm: &Vm) -> Option<&'a Price> {
+        self.vm_prices.get(&*vm.sku).copied()
+    }
+
+    /// VMs of this cloud that the constraints allow.
+    pub fn vms(&self) -> impl Iterator<Item = &'a Vm> + '_ {
+        let here = self.catalog.vms.iter().filter(|vm| vm.cloud == self.cloud());
+        here.filter(|vm| allows(&self.constraints.skus, &vm.sku))
+    }
+
+    /// Disks of this cloud that the constraints allow.
+    pub fn disks(&self) -> impl Iterator<Item = &'a Disk> + '_ {
+        let here = self.catalog.disks.iter().filter(|disk| disk.cloud == self.cloud());
+        here.filter(|disk| allows(&self.constraints.tiers, &disk.tier))
+    }
+
+    /// Service tiers of this cloud that the constraints allow.
+    pub fn services(&self) -> impl Iterator<Item = &'a ServiceTier> + '_ {
+        let here = self.catalog.services.iter().filter(|tier| tier.cloud == self.cloud());
+        here.filter(|tier| allows(&self.constraints.tiers, &tier.tier))
+    }
+
+    /// What designs of a family reach of their limits.
+    pub fn factor(&self, family: Family) -> Factor {
+        self.calibration.factor(family, self.constraints.figures)
+    }
+}
+
+/// Whether a filter of a spec lets a name pass. `*` stands for any text.
+pub fn allows(filter: &Filter, name: &str) -> bool {
+    let matches = |patterns: &[String]| patterns.iter().any(|pattern| wildcard(pattern, name));
+    (filter.allow.is_empty() || matches(&filter.allow)) && !matches(&filter.deny)
+}
+
+fn wildcard(pattern: &str, name: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else { return false };
+    let mut parts: Vec<&str> = parts.collect();
+    let Some(last) = parts.pop() else { return rest.is_empty() };
+    for part in parts {
+        let Some(at) = rest.find(part) else { return false };
+        rest = &rest[at + part.len()..];
+    }
+    rest.len() >= last.len() && rest.ends_with(last)
+}
+
+/// Whether storage that survives `offered` will do where `needed` is asked.
+pub fn survives(offered: Durability, needed: Durability) -> bool {
+    let rank = |durability| match durability {
+        Durability::Scratch => 0,
+        Durability::Zone => 1,
+        Durability::Region => 2,
+    };
+    rank(offered) >= rank(needed)
+}
+
+/// A name shared without copying, as the catalog keeps it.
+pub type Name = Arc<str>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn filters_know_stars() {
+        let filter = |allow: &[&str], deny: &[&str]| Filter {
+            allow: allow.iter().map(ToString::to_string).collect(),
+            deny: deny.iter().map(ToString::to_string).collect(),
+        };
+        assert!(allows(&Filter::default(), "S70"));
+        assert!(allows(&filter(&["Standard_E*_v5"], &[]), "Standard_E16bs_v5"));
+        assert!(!allows(&filter(&["Standard_E*_v5"], &[]), "Standard_E16s_v4"));
+        assert!(!allows(&filter(&["*"], &["*bs*"]), "Standard_E16bs_v5"));
+        assert!(allows(&filter(&["P30"], &[]), "P30") && !allows(&filter(&["P3"], &[]), "P30"));
+        assert!(!allows(&filter(&["a*a"], &[]), "a"));
+    }
+}
