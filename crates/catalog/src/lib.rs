@@ -3,18 +3,28 @@
 //! The tables are data files (`catalog/` at the root of the project), embedded here and overlaid by the user's own. Every
 //! quantity is stored there as the provider states it and converted once, on reading. A blank cell is unknown and stays so.
 
+mod cells;
 mod disk;
+mod embedded;
+mod overlay;
+mod port;
 mod price;
 mod rate;
+mod reading;
+mod rows;
 mod service;
 mod source;
+mod table;
 mod vm;
 
 pub use disk::{Disk, Media, Performance, Provisioning};
+pub use port::PortRule;
 pub use price::{Band, HOURS_PER_MONTH, Price, PriceUnit, Prices};
 pub use rate::Rate;
-pub use service::{ClientLimit, Protocol, ServiceTier, SizeRange, ThroughputOrder};
+pub use rows::{Origin, Row, Rows};
+pub use service::{ClientLimit, MixedLimit, Protocol, ServiceTier, SizeRange, ThroughputOrder};
 pub use source::Source;
+pub use table::Table;
 pub use vm::{Nvme, Vm};
 
 /// All facts together.
@@ -28,4 +38,8 @@ pub struct Catalog {
     pub services: Vec<ServiceTier>,
     /// Prices of all of these.
     pub prices: Prices,
+    /// Ports that storage needs open.
+    pub ports: Vec<PortRule>,
+    /// The rows all this was read from, with the file and line of each.
+    pub rows: Rows,
 }

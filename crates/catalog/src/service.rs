@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use spec::Cloud;
-use units::{Bandwidth, Bytes, Iops};
+use units::{Bandwidth, Bytes, Iops, Ratio};
 
 use crate::Source;
 
@@ -40,6 +40,10 @@ pub struct ServiceTier {
     pub read_max: Option<Bandwidth>,
     /// See `read_max`.
     pub write_max: Option<Bandwidth>,
+    /// Most one volume delivers when reads and writes are mixed, for the mixes the provider or a study names.
+    pub mixed_max: Vec<MixedLimit>,
+    /// Metadata I/Os per second that can be ordered, ascending; empty: not ordered.
+    pub metadata_iops: Vec<Iops>,
     /// What one client reaches, by mount profile; the first is the default.
     pub clients: Vec<ClientLimit>,
     /// TCP ports clients need, as the provider lists them.
@@ -89,10 +93,21 @@ pub struct SizeRange {
 pub struct ThroughputOrder {
     /// The values sold; empty: any between `min` and `max`.
     pub values: Vec<Bandwidth>,
-    /// Least.
+    /// Least; zero when it is not known.
     pub min: Bandwidth,
     /// Most.
     pub max: Option<Bandwidth>,
+    /// Most per TiB of capacity.
+    pub max_per_tib: Option<Bandwidth>,
+}
+
+/// A bound on reads and writes together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MixedLimit {
+    /// Share of the bytes that are read.
+    pub read_share: Ratio,
+    /// Both together.
+    pub total: Bandwidth,
 }
 
 /// What one client reaches with a mount profile, such as a kernel and `nconnect`.
@@ -104,4 +119,10 @@ pub struct ClientLimit {
     pub read: Option<Bandwidth>,
     /// Writing, one client.
     pub write: Option<Bandwidth>,
+    /// One TCP flow: between a client and one server, or one mount without `nconnect`.
+    pub flow: Option<Bandwidth>,
+    /// What else is known.
+    pub notes: Arc<str>,
+    /// Where this stands.
+    pub source: Source,
 }

@@ -42,6 +42,8 @@ pub struct Vm {
     pub constrained_of: Option<Arc<str>>,
     /// Carries io2 volumes as Block Express.
     pub block_express: bool,
+    /// What else the provider says.
+    pub notes: Arc<str>,
     /// Where its limits stand.
     pub source: Source,
 }

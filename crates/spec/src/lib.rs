@@ -22,6 +22,7 @@ mod test;
 pub use constraints::{Cloud, Commitment, Constraints, Encryption, Figures, Filter};
 pub use document::{Document, Spec, VERSION, load, parse};
 pub use grid::{DEFAULT_MEMORY_PER_PCORE, Grid};
+pub use nearest::{nearest, quoted};
 pub use problem::{LoadError, Position, Problem};
 pub use schema::schema;
 pub use storage::{Access, DEFAULT_IO_SIZE, Durability, Role, Storage, default_per_pcore};

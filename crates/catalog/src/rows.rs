@@ -1,0 +1,167 @@
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use csv::StringRecord;
+use fault::{Fault, Kind, Result};
+
+use crate::Table;
+
+/// The file a row stands in.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Origin {
+    /// Its path, as messages name it.
+    pub file: Arc<str>,
+    /// It came with the program; `false`: from the user's overlay.
+    pub built_in: bool,
+}
+
+impl Origin {
+    /// What a mistake in this file is: ours, or the user's.
+    pub(crate) fn kind(&self) -> Kind {
+        if self.built_in { Kind::Corrupt } else { Kind::Spec }
+    }
+}
+
+/// A row as it stands in its file, its cells in the order of [`Table::columns`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// Where it came from.
+    pub origin: Origin,
+    /// Line of the file, from 1.
+    pub line: u64,
+    pub(crate) cells: StringRecord,
+}
+
+impl Row {
+    /// The cell of a column; empty when it is blank or there is no such column.
+    pub fn cell(&self, table: Table, column: &str) -> &str {
+        let place = table.columns().iter().position(|name| *name == column);
+        place.and_then(|place| self.cells.get(place)).unwrap_or_default()
+    }
+
+    /// What names the row: the cells of its key, `azure/Standard_E16s_v3`.
+    pub fn key(&self, table: Table) -> String {
+        let layout = table.layout();
+        layout.key.iter().map(|column| self.cell(table, column)).collect::<Vec<_>>().join("/")
+    }
+}
+
+/// All rows as they stand in their files, by table.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Rows {
+    tables: HashMap<Table, Vec<Row>>,
+}
+
+impl Rows {
+    /// The rows of a table, in the order of their files.
+    pub fn of(&self, table: Table) -> &[Row] {
+        self.tables.get(&table).map_or(&[], Vec::as_slice)
+    }
+
+    /// Adds what a file says.
+    pub(crate) fn add(&mut self, table: Table, rows: Vec<Row>) {
+        self.tables.entry(table).or_default().extend(rows);
+    }
+
+    /// Lays `over` on top: its rows replace those of the same key where the first of those stood; new ones come last.
+    pub(crate) fn overlaid(mut self, over: Self) -> Self {
+        for (table, rows) in over.tables {
+            let mut by_key: HashMap<String, Vec<Row>> = HashMap::new();
+            let mut order = Vec::new();
+            for row in rows {
+                let key = row.key(table);
+                let group = by_key.entry(key.clone()).or_default();
+                if group.is_empty() {
+                    order.push(key);
+                }
+                group.push(row);
+            }
+            let old = self.tables.remove(&table).unwrap_or_default();
+            let mut merged = Vec::with_capacity(old.len());
+            let mut replaced = std::collections::HashSet::new();
+            for row in old {
+                let key = row.key(table);
+                if let Some(group) = by_key.remove(&key) {
+                    merged.extend(group);
+                    replaced.insert(key);
+                } else if !replaced.contains(&key) {
+                    merged.push(row);
+                }
+            }
+            merged.extend(order.iter().filter_map(|key| by_key.remove(key)).flatten());
+            self.tables.insert(table, merged);
+        }
+        self
+    }
+}
+
+/// Reads one file: cells put into the order of the table's columns, blank lines and lines starting with `#` skipped.
+pub(crate) fn read(table: Table, origin: &Origin, text: &str) -> Result<Vec<Row>> {
+    let mut reader = csv::ReaderBuilder::new()
+        .flexible(true)
+        .comment(Some(b'#'))
+        .trim(csv::Trim::All)
+        .from_reader(text.as_bytes());
+    let places = places(table, origin, reader.headers().map_err(|error| unreadable(origin, &error))?)?;
+    let width = table.columns().len();
+    let as_written = places.iter().enumerate().all(|(at, place)| at == *place) && places.len() == width;
+    let mut rows = Vec::new();
+    for record in reader.into_records() {
+        let record = record.map_err(|error| unreadable(origin, &error))?;
+        let line = record.position().map_or(0, csv::Position::line);
+        if record.len() != places.len() {
+            return Err(uneven(origin, line, record.len(), places.len()));
+        }
+        let cells = if as_written { record } else { reordered(&record, &places, width) };
+        rows.push(Row { origin: origin.clone(), line, cells });
+    }
+    Ok(rows)
+}
+
+/// For each column of the file, its place among the table's.
+fn places(table: Table, origin: &Origin, header: &StringRecord) -> Result<Vec<usize>> {
+    let columns = table.columns();
+    let mut places = Vec::with_capacity(header.len());
+    for name in header {
+        let Some(place) = columns.iter().position(|column| *column == name) else {
+            let message = format!("{}: unknown column `{name}`", origin.file);
+            let hint = match spec::nearest(name, columns.iter().copied()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("the columns of {table} are {}", spec::quoted(columns.iter().copied())),
+            };
+            return Err(Fault::new(origin.kind(), message).hint(hint));
+        };
+        if places.contains(&place) {
+            let message = format!("{}: column `{name}` appears twice", origin.file);
+            return Err(Fault::new(origin.kind(), message).hint("remove one of the two"));
+        }
+        places.push(place);
+    }
+    let layout = table.layout();
+    let mut needed = layout.key.iter().chain(&["source", "as_of"]);
+    if let Some(column) = needed.find(|column| !header.iter().any(|name| name == **column)) {
+        let message = format!("{}: no column `{column}`", origin.file);
+        let hint = format!("every file of {table} starts with a line of column names; this one is needed");
+        return Err(Fault::new(origin.kind(), message).hint(hint));
+    }
+    Ok(places)
+}
+
+fn reordered(record: &StringRecord, places: &[usize], width: usize) -> StringRecord {
+    let mut cells = vec![""; width];
+    for (cell, place) in record.iter().zip(places) {
+        cells[*place] = cell;
+    }
+    StringRecord::from(cells)
+}
+
+fn uneven(origin: &Origin, line: u64, found: usize, wanted: usize) -> Fault {
+    let message = format!("{}:{line}: {found} cells, but the first line names {wanted} columns", origin.file);
+    Fault::new(origin.kind(), message).hint("put cells that contain a comma in double quotes")
+}
+
+fn unreadable(origin: &Origin, error: &csv::Error) -> Fault {
+    let line = error.position().map_or(1, csv::Position::line);
+    Fault::new(origin.kind(), format!("{}:{line}: not readable as CSV: {error}", origin.file))
+        .hint("catalog files are UTF-8 text, comma separated, with a line of column names first")
+}
