@@ -30,6 +30,8 @@ pub struct Disk {
     pub burst_kind: Option<Arc<str>>,
     /// Machines that may attach one volume at the same time.
     pub max_attachments: Option<u32>,
+    /// Why a new design should not use it: a previous generation, limits of earlier years.
+    pub caution: Option<Arc<str>>,
     /// What else the provider says.
     pub notes: Arc<str>,
     /// Where this stands.

@@ -140,6 +140,7 @@ const DISKS: Layout = Layout {
         "burst_bandwidth",
         "burst_kind",
         "max_attachments",
+        "caution",
         "notes",
         "source",
         "as_of",

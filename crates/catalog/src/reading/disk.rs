@@ -17,6 +17,7 @@ pub(super) fn read(cells: &Cells<'_>, texts: &mut Texts) -> Result<Disk> {
         burst: cells.rate("burst_iops", "burst_bandwidth", unit)?,
         burst_kind: texts.some(cells.text("burst_kind")),
         max_attachments: cells.whole("max_attachments")?,
+        caution: texts.some(cells.text("caution")),
         notes: texts.get(cells.text("notes")),
         source: cells.source(texts)?,
     })
