@@ -236,6 +236,12 @@ pub struct PhaseResult {
     pub stopped_by: StopCause,
     /// Whether latency counts from the intended start (open loop) or the actual one (closed loop).
     pub open_loop: bool,
+    /// What the open loop asked for, all ranks together; absent in a closed loop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked_operations_per_second: Option<Iops>,
+    /// Entries that a search was looking for and found; absent where nothing in particular was looked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub matched: Option<u64>,
     /// Results per kind.
     pub operations: Vec<OperationResult>,
     /// Results per rank.

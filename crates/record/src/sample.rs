@@ -30,6 +30,8 @@ pub(crate) fn phase(name: &str, mib_per_second: f64) -> PhaseResult {
         wear_out_capped: false,
         stopped_by: StopCause::Bytes,
         open_loop: false,
+        asked_operations_per_second: None,
+        matched: None,
         operations: vec![result.clone()],
         ranks: vec![RankResult {
             operations: count,

@@ -73,6 +73,8 @@ pub(super) fn phase(kind: OperationKind) -> PhaseResult {
         wear_out_capped: false,
         stopped_by: StopCause::Bytes,
         open_loop: false,
+        asked_operations_per_second: None,
+        matched: None,
         operations: vec![result(kind, count, elapsed_ns)],
         ranks: (0..RANKS as u32).map(|rank| self::rank(rank, elapsed_ns)).collect(),
         series: series(kind, &[100; LENGTH as usize]),

@@ -10,11 +10,15 @@ use super::files::DataFile;
 use super::meter::Meter;
 use super::pacer::Pacer;
 use super::rank::{StopFlag, nanoseconds};
+use super::turn::Turn;
 use crate::data::{Generator, Mismatch};
 use crate::sequence::{Sequence, Step};
 
 /// How often a rank looks whether it should stop, between transfers.
 const POLL_NS: u64 = 50_000_000;
+
+/// How long a rank whose job is ahead sleeps before it looks again.
+const CATCH_UP_NS: u64 = 20_000;
 
 /// Why a transfer failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,6 +77,8 @@ pub struct Flow<'a> {
     pub operation_limit: u64,
     /// Set in the open loop.
     pub pacer: Option<Pacer>,
+    /// Set where jobs keep to their part of all operations.
+    pub turn: Option<Turn<'a>>,
     /// Rest after each transfer, ns.
     pub think_ns: u64,
     /// fsync after this many writes; 0 never.
@@ -165,6 +171,22 @@ impl Flow<'_> {
             }
             super::clock::sleep_until(due.min(self.next_check(current)));
         }
+    }
+
+    /// Waits until it is this rank's turn; looks up on the way.
+    pub fn wait_for_turn(&mut self) -> Result<(), StopCause> {
+        loop {
+            if self.turn.as_mut().is_none_or(Turn::take) {
+                return Ok(());
+            }
+            self.wait_a_little()?;
+        }
+    }
+
+    /// Gives others time to catch up.
+    pub fn wait_a_little(&mut self) -> Result<(), StopCause> {
+        super::clock::sleep_until(now() + CATCH_UP_NS);
+        self.check(now()).map_or(Ok(()), Err)
     }
 
     /// Rests until `instant`, or until something else is due; returns when it is over.

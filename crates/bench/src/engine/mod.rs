@@ -14,6 +14,7 @@ mod psync;
 mod rank;
 mod share;
 mod ticks;
+mod turn;
 mod uring;
 
 pub use clock::now;

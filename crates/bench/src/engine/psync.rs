@@ -25,6 +25,11 @@ pub fn run(flow: &mut Flow, buffer: &mut Buffer) -> Ended {
                 Ok(due) => started = due,
                 Err(cause) => return Ended::Stopped(cause),
             }
+        } else if flow.turn.is_some() {
+            if let Err(cause) = flow.wait_for_turn() {
+                return Ended::Stopped(cause);
+            }
+            started = clock.now();
         }
         let Some((step, write)) = flow.next() else { return Ended::Stopped(StopCause::Bytes) };
         let part = &mut buffer.part(0)[..step.length as usize];

@@ -20,11 +20,12 @@ use super::meter::{Board, Meter};
 use super::pacer::Pacer;
 use super::probe::EngineKind;
 use super::share::{Share, Written};
+use super::turn::Turn;
 use super::{entries, psync, ticks, uring};
 use crate::data::{Generator, Mismatch, mix};
 use crate::ground::{Names, RunDirectory};
 use crate::sequence::Sequence;
-use crate::workload::{Activity, Fsync, Phase, Transfer, Workload};
+use crate::workload::{Activity, Fsync, Pacing, Phase, Transfer, Workload};
 
 /// What each rank draws comes from a generator of its own for every purpose. With equal seeds, whether a transfer writes
 /// would depend on its offset.
@@ -136,12 +137,13 @@ pub fn run_rank(context: &PhaseContext, rank: &impl Rank) -> Result<RankOutcome>
         meet(context.phase, rank)?;
         return Ok(idle(context, rank.number(), origin));
     };
+    let size = context.phase.size(rank.size());
     let place = Place {
         number: rank.number(),
-        size: rank.size(),
+        size,
         job: context.phase.jobs.iter().position(|j| std::ptr::eq(j, job)).unwrap_or(0),
         in_job: rank.number() - first,
-        job_size: job.ranks.unwrap_or(u32::MAX).min(rank.size() - first),
+        job_size: job.ranks.unwrap_or(u32::MAX).min(size - first),
     };
     match &job.activity {
         Activity::Transfer(transfer) => {
@@ -334,6 +336,7 @@ impl TransferRank<'_> {
                 self.place.job_size,
                 mix(workload.seed ^ mix(number | ARRIVALS)),
             ),
+            turn: self.turn(),
             think_ns: nanoseconds(transfer.think_time),
             fsync_every: if let Fsync::Every(writes) = transfer.fsync { writes } else { 0 },
             verify: transfer.verify,
@@ -342,6 +345,14 @@ impl TransferRank<'_> {
             stop: context.stop,
             short: 0,
         }
+    }
+
+    /// In a closed loop, jobs that keep to their part wait for each other; in an open one their rates do that.
+    fn turn(&self) -> Option<Turn<'_>> {
+        let skews = self.context.phase.skews().filter(|_| self.transfer.pacing == Pacing::Closed)?;
+        let first = (self.place.number - self.place.in_job) as usize;
+        let own = first..first + self.place.job_size as usize;
+        Some(Turn::new(&self.context.board.live, own, skews[self.place.job]))
     }
 
     fn open(&self, flow: &mut Flow, numbers: &[u32]) -> std::result::Result<(), Ended> {

@@ -95,8 +95,16 @@ impl Ring {
             {
                 stop = Some(Ended::Stopped(cause));
             }
-            if self.in_flight == 0 && (stop.is_some() || flow.pacer.is_none()) {
+            if self.in_flight == 0 && (stop.is_some() || (flow.pacer.is_none() && flow.turn.is_none())) {
                 return stop.unwrap_or(Ended::Stopped(StopCause::Bytes));
+            }
+            if self.in_flight == 0 && flow.turn.is_some() {
+                // The job is ahead of its part, and nothing of ours would wake us.
+                if let Err(cause) = flow.wait_a_little() {
+                    stop = Some(Ended::Stopped(cause));
+                }
+                current = now();
+                continue;
             }
             if stop.is_none() && self.prepared.is_none() && flow.pacer.is_none() && flow.read_share < 1.0 {
                 // The device is busy: use the time to generate what comes next.
@@ -136,6 +144,9 @@ impl Ring {
                 }
                 due = Some(pacer.due());
                 pacer.advance();
+            }
+            if flow.turn.as_mut().is_some_and(|turn| !turn.take()) {
+                break;
             }
             let Some(slot) = self.prepared.take().or_else(|| self.prepare(flow, buffer)) else {
                 return Err(StopCause::Bytes);

@@ -9,7 +9,7 @@ use host::{Counters, Environment, Probe, System};
 use record::{
     EngineUsed, Event, Listener, Mark, OperationError, OperationKind, Outcome, PhaseResult, StopCause,
 };
-use units::Bytes;
+use units::{Bytes, Iops};
 
 use super::collect::Collector;
 use super::watch::Watch;
@@ -200,6 +200,8 @@ impl<'a> PhaseRun<'a> {
             wear_out_capped: done.iter().any(|o| o.wear_out_capped),
             stopped_by,
             open_loop: self.transfer.is_some_and(|t| t.pacing != Pacing::Closed),
+            asked_operations_per_second: asked(setting.phase),
+            matched: None,
             operations,
             error_count: done.iter().map(|o| o.result.errors).sum::<u64>() + u64::from(died.is_some()),
             verify_failures: done.iter().map(|o| o.verified.1).sum(),
@@ -254,7 +256,7 @@ impl<'a> PhaseRun<'a> {
         context.available_before = available_before;
         context.available_after = available(setting.ground);
         context.dirty_before = dirty_before;
-        context.paced = self.transfer.and_then(paced);
+        context.paced = paced(setting.phase);
         context
     }
 
@@ -311,14 +313,34 @@ fn transfer_end(done: &[RankOutcome], otherwise: u64) -> u64 {
     done.iter().map(|o| o.result.transferred_ns).max().unwrap_or(otherwise)
 }
 
-fn paced(transfer: &Transfer) -> Option<String> {
-    match transfer.pacing {
-        Pacing::Open { operations_per_second, .. } => Some(format!("{operations_per_second} operations/s")),
-        Pacing::Closed if !transfer.think_time.is_zero() => {
-            Some(format!("a rest of {} after each transfer", units::format_duration(transfer.think_time)))
-        }
-        Pacing::Closed => None,
+/// Operations per second that all open loops of a phase ask for together.
+fn asked(phase: &Phase) -> Option<Iops> {
+    let rates: Vec<f64> = transfers(phase)
+        .filter_map(|transfer| match transfer.pacing {
+            Pacing::Open { operations_per_second, .. } => Some(operations_per_second),
+            Pacing::Closed => None,
+        })
+        .collect();
+    (!rates.is_empty()).then(|| Iops::new(rates.iter().sum()))
+}
+
+fn transfers(phase: &Phase) -> impl Iterator<Item = &Transfer> {
+    phase.jobs.iter().filter_map(|job| match &job.activity {
+        Activity::Transfer(transfer) => Some(transfer),
+        Activity::Entries(_) => None,
+    })
+}
+
+/// What holds the load back on purpose.
+fn paced(phase: &Phase) -> Option<String> {
+    if let Some(rate) = asked(phase) {
+        return Some(format!("{} operations/s", rate.get()));
     }
+    if phase.skews().is_some() {
+        return Some("jobs that wait for each other to keep to their skew".to_owned());
+    }
+    let rest = transfers(phase).map(|transfer| transfer.think_time).find(|rest| !rest.is_zero())?;
+    Some(format!("a rest of {} after each transfer", units::format_duration(rest)))
 }
 
 fn available(ground: &RunDirectory) -> Bytes {

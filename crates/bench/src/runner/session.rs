@@ -201,6 +201,7 @@ impl<'a> Session<'a> {
         let shares: Vec<Share> = (0..workload.ranks).map(|_| Share::default()).collect();
         for (phase, engines) in workload.phases.iter().zip(scene.engines) {
             stop_if_asked()?;
+            let phase = &*workload.with_rates(phase, self.results())?;
             let setting = PhaseSetting {
                 test: &scene.plan.name,
                 repetition: number,
@@ -223,6 +224,12 @@ impl<'a> Session<'a> {
             }
         }
         Ok(())
+    }
+
+    /// The phases of this repetition so far.
+    fn results(&self) -> &[PhaseResult] {
+        let repetition = self.record.tests.last().and_then(|test| test.repetitions.last());
+        repetition.map_or(&[], |repetition| &repetition.phases)
     }
 
     /// Puts a phase's result into the record and saves it.

@@ -8,6 +8,7 @@ mod entries;
 mod files;
 mod plan;
 mod prepare;
+mod rate;
 mod stop;
 mod transfer;
 mod validate;
@@ -16,10 +17,12 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use units::Ratio;
 
 pub use entries::{Entries, EntryOperation, Item};
 pub use files::{FileSet, Layout, Tree};
 pub use prepare::PREPARE;
+pub use rate::PhaseRate;
 pub use stop::Stop;
 pub use transfer::{Arrival, Fsync, Order, Pacing, RankShift, Transfer, TransferSize, WeightedSize};
 
@@ -83,6 +86,12 @@ pub struct Phase {
     pub name: String,
     /// What runs at the same time. Ranks are dealt to jobs in order.
     pub jobs: Vec<Job>,
+    /// Only the first of the ranks take part, as if there were no others (mdtest -f -l -s: a phase for each number).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ranks: Option<u32>,
+    /// How fast all jobs together go; as fast as they can when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<PhaseRate>,
     /// When it ends.
     #[serde(default)]
     pub stop: Stop,
@@ -106,6 +115,11 @@ pub struct Job {
     /// Ranks that do it; all that are left when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ranks: Option<u32>,
+    /// Part of the phase's operations that are this job's (vdbench skew). Jobs that get ahead of their part wait for the
+    /// others; jobs without a part share what is left.
+    #[serde(default, with = "units::text::option", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub skew: Option<Ratio>,
     /// What they do.
     pub activity: Activity,
 }
@@ -134,7 +148,9 @@ impl Phase {
     fn of(name: &str, activity: Activity) -> Self {
         Self {
             name: name.to_owned(),
-            jobs: vec![Job { ranks: None, activity }],
+            jobs: vec![Job { ranks: None, skew: None, activity }],
+            ranks: None,
+            rate: None,
             stop: Stop::default(),
             pause_before: Duration::ZERO,
             drop_cache: false,
@@ -144,6 +160,7 @@ impl Phase {
 
     /// The job of rank `rank` of `ranks`, and the number of the job's first rank; `None` for ranks that sit out.
     pub fn job_of(&self, rank: u32, ranks: u32) -> Option<(&Job, u32)> {
+        let ranks = self.size(ranks);
         let mut first = 0;
         for job in &self.jobs {
             let count = job.ranks.unwrap_or(ranks - first).min(ranks - first);
@@ -153,6 +170,11 @@ impl Phase {
             first += count;
         }
         None
+    }
+
+    /// Ranks that there are in this phase, of `ranks`.
+    pub fn size(&self, ranks: u32) -> u32 {
+        self.ranks.map_or(ranks, |own| own.min(ranks))
     }
 
     /// Ranks that take part.

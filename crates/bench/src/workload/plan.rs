@@ -18,16 +18,17 @@ impl Workload {
     /// What `phase` will do.
     pub fn planned(&self, phase: &Phase) -> Planned {
         let limit = phase.stop.operations;
+        let ranks = phase.size(self.ranks);
         let shares = (0..self.ranks).filter_map(|rank| phase.job_of(rank, self.ranks)).map(|(job, _)| {
             match &job.activity {
                 Activity::Transfer(transfer) => {
-                    let sequence = Sequence::new(&self.files, transfer, 0, self.ranks, self.seed);
+                    let sequence = Sequence::new(&self.files, transfer, 0, ranks, self.seed);
                     let most = transfer.transfer_size.largest();
                     limited(Planned { bytes: sequence.bytes(), operations: sequence.count() }, most, limit)
                 }
                 Activity::Entries(entries) => {
                     let most = entries.write_bytes.max(entries.read_bytes);
-                    limited(self.planned_entries(entries), most, limit)
+                    limited(self.planned_entries(entries, ranks), most, limit)
                 }
             }
         });
@@ -37,12 +38,12 @@ impl Workload {
         })
     }
 
-    fn planned_entries(&self, entries: &Entries) -> Planned {
+    fn planned_entries(&self, entries: &Entries, ranks: u32) -> Planned {
         let tree = &self.files.tree;
         let operations = match entries.operation {
             EntryOperation::MakeTree | EntryOperation::RemoveTree if tree.per_rank => tree.directories(),
             EntryOperation::MakeTree | EntryOperation::RemoveTree => {
-                tree.directories().div_ceil(u64::from(self.ranks))
+                tree.directories().div_ceil(u64::from(ranks))
             }
             _ => tree.items,
         };

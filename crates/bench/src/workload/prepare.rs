@@ -68,7 +68,7 @@ impl Workload {
         (0..self.ranks).filter_map(|rank| {
             let (job, _) = phase.job_of(rank, self.ranks)?;
             let transfer = transfer(job)?;
-            Some((transfer, transfer.rank_shift.apply(rank, self.ranks) as usize))
+            Some((transfer, transfer.rank_shift.apply(rank, phase.size(self.ranks)) as usize))
         })
     }
 

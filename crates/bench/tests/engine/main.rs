@@ -16,6 +16,7 @@ mod model;
 mod mount;
 mod pacing;
 mod run;
+mod skew;
 mod stop;
 mod strategy;
 mod streams;

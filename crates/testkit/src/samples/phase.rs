@@ -135,6 +135,8 @@ fn blank(name: &str, main: Vec<OperationKind>) -> PhaseResult {
         wear_out_capped: false,
         stopped_by: StopCause::Bytes,
         open_loop: false,
+        asked_operations_per_second: None,
+        matched: None,
         operations: Vec::new(),
         ranks: Vec::new(),
         series: Vec::new(),
