@@ -8,14 +8,16 @@ macro_rules! files {
 }
 
 /// The files of the catalog that comes with the program.
-const FILES: [(&str, &str); 7] = files![
+const FILES: [(&str, &str); 9] = files![
     "vms.csv",
     "disks.csv",
     "services.csv",
     "client_limits.csv",
     "prices.csv",
     "vm_prices.csv",
-    "ports.csv"
+    "ports.csv",
+    "published.csv",
+    "calibration.csv"
 ];
 
 impl Catalog {

@@ -3,6 +3,7 @@
 mod disk;
 mod ports;
 mod price;
+mod published;
 mod ranges;
 mod service;
 mod vm;
@@ -23,6 +24,8 @@ pub(crate) fn catalog(rows: Rows) -> Result<Catalog> {
         services: each(&rows, Table::Services, |cells| service::read(cells, &clients, texts))?,
         prices: price::read(&rows, texts)?,
         ports: each(&rows, Table::Ports, |cells| ports::read(cells, texts))?,
+        published: each(&rows, Table::Published, |cells| published::read(cells, texts))?,
+        calibration: each(&rows, Table::Calibration, |cells| published::factor(cells, texts))?,
         rows,
     })
 }

@@ -15,6 +15,10 @@ pub enum Table {
     Prices,
     /// Ports that storage needs open.
     Ports,
+    /// What studies measured.
+    Published,
+    /// What systems reach of their limits.
+    Calibration,
 }
 
 /// How a table is laid out.
@@ -29,8 +33,16 @@ pub(crate) struct Layout {
 
 impl Table {
     /// Every table, in the order they are read.
-    pub const ALL: [Self; 6] =
-        [Self::Vms, Self::Disks, Self::Services, Self::ClientLimits, Self::Prices, Self::Ports];
+    pub const ALL: [Self; 8] = [
+        Self::Vms,
+        Self::Disks,
+        Self::Services,
+        Self::ClientLimits,
+        Self::Prices,
+        Self::Ports,
+        Self::Published,
+        Self::Calibration,
+    ];
 
     /// The names of its files.
     pub fn files(self) -> &'static [&'static str] {
@@ -55,6 +67,8 @@ impl Table {
             Self::ClientLimits => &CLIENT_LIMITS,
             Self::Prices => &PRICES,
             Self::Ports => &PORTS,
+            Self::Published => &PUBLISHED,
+            Self::Calibration => &CALIBRATION,
         }
     }
 }
@@ -68,6 +82,8 @@ impl fmt::Display for Table {
             Self::ClientLimits => "client limits",
             Self::Prices => "prices",
             Self::Ports => "ports",
+            Self::Published => "published results",
+            Self::Calibration => "calibration",
         })
     }
 }
@@ -228,4 +244,45 @@ const PORTS: Layout = Layout {
     files: &["ports.csv"],
     key: &["rule"],
     columns: &["rule", "from", "to", "protocol", "ports", "purpose", "notes", "source", "as_of"],
+};
+
+const PUBLISHED: Layout = Layout {
+    files: &["published.csv"],
+    key: &["id"],
+    columns: &[
+        "id",
+        "study",
+        "cloud",
+        "architecture",
+        "clients",
+        "client_sku",
+        "pcores",
+        "servers",
+        "server_sku",
+        "storage",
+        "test",
+        "operation",
+        "transfer_size",
+        "read_percent",
+        "access",
+        "variant",
+        "metric",
+        "value",
+        "unit",
+        "per",
+        "dataset_gib",
+        "server_memory_gib",
+        "cached",
+        "error",
+        "corrected",
+        "notes",
+        "source",
+        "as_of",
+    ],
+};
+
+const CALIBRATION: Layout = Layout {
+    files: &["calibration.csv"],
+    key: &["architecture", "operation"],
+    columns: &["architecture", "operation", "factor", "n", "min", "max", "notes", "source", "as_of"],
 };
