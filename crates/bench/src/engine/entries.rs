@@ -108,6 +108,9 @@ struct Walker<'a> {
     context: &'a PhaseContext<'a>,
     entries: &'a Entries,
     tree: &'a Tree,
+    /// Directories in each of its trees, and trees of an owner.
+    directories: u64,
+    trees: u64,
     names: Names,
     place: Place,
     owner: u32,
@@ -137,12 +140,14 @@ impl<'a> Walker<'a> {
     ) -> Self {
         let workload = context.workload;
         let tree = &workload.files.tree;
-        let owner = entries.rank_shift.apply(place.number, place.size);
+        let owner = if tree.shared_items { 0 } else { entries.rank_shift.apply(place.number, place.size) };
         let size = entries.write_bytes.max(entries.read_bytes).as_usize();
         Self {
             context,
             entries,
             tree,
+            directories: tree.directories(),
+            trees: tree.trees(),
             names: Names::new(&tree.prefix),
             place,
             owner,
@@ -191,6 +196,10 @@ impl<'a> Walker<'a> {
     }
 
     fn visit_items(&mut self) -> rustix::io::Result<StopCause> {
+        let once = matches!(self.entries.operation, EntryOperation::Rename | EntryOperation::Remove);
+        if self.tree.shared_items && once && self.place.in_job > 0 {
+            return Ok(StopCause::Bytes);
+        }
         let create = self.entries.operation == EntryOperation::Create;
         // A creation that was stopped left fewer items than planned.
         let made = self.context.shares[self.owner as usize].items();
@@ -228,7 +237,10 @@ impl<'a> Walker<'a> {
     fn remember(&self) {
         let share = &self.context.shares[self.owner as usize];
         match self.entries.operation {
+            EntryOperation::Create if self.tree.shared_items => share.remember_at_least(self.position),
             EntryOperation::Create => share.remember_items(self.position),
+            // Made again, there may be fewer.
+            EntryOperation::Remove if self.tree.shared_items => share.remember_items(0),
             EntryOperation::Rename => share.remember_rename(),
             _ => {}
         }
@@ -260,8 +272,14 @@ impl<'a> Walker<'a> {
     }
 
     fn push_directory(&mut self, directory: u64) {
-        let tree = if self.tree.per_rank { self.owner } else { 0 };
-        Names::push_directory(&mut self.path, tree, directory, self.tree.branch);
+        let first = if self.tree.per_rank { u64::from(self.owner) * self.trees } else { 0 };
+        self.push_directory_from(first, directory);
+    }
+
+    /// The path of a directory, counted through the trees from number `first` on.
+    fn push_directory_from(&mut self, first: u64, directory: u64) {
+        let (tree, within) = (first + directory / self.directories, directory % self.directories);
+        Names::push_directory(&mut self.path, tree as u32, within, self.tree.branch);
     }
 
     fn base(&self) -> BorrowedFd<'_> {
@@ -277,7 +295,10 @@ impl<'a> Walker<'a> {
         match (self.entries.operation, self.entries.item) {
             (EntryOperation::Create, Item::Directory) => mkdirat(self.base(), path, Mode::RWXU)?,
             (EntryOperation::Create, Item::Node) => {
-                mknodat(self.base(), path, FileType::RegularFile, Mode::RUSR | Mode::WUSR, 0)?;
+                match mknodat(self.base(), path, FileType::RegularFile, Mode::RUSR | Mode::WUSR, 0) {
+                    Err(Errno::EXIST) if self.tree.shared_items => {}
+                    made => made?,
+                }
             }
             (EntryOperation::Create, Item::File) => return self.create(item, started),
             (EntryOperation::Stat, _) => {
@@ -302,7 +323,10 @@ impl<'a> Walker<'a> {
             self.generator.fill(self.number(item), 0, &mut self.buffer[..size]);
             *started = now();
         }
-        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let mut flags = OFlags::CREATE | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        if !self.tree.shared_items {
+            flags |= OFlags::EXCL;
+        }
         let file = openat(self.base(), self.path.as_str(), flags, Mode::RUSR | Mode::WUSR)?;
         let mut done = 0;
         while done < size {
@@ -366,7 +390,7 @@ impl<'a> Walker<'a> {
         if !self.tree.per_rank && self.place.in_job > 0 {
             return Ok(StopCause::Bytes);
         }
-        let count = self.tree.directories();
+        let count = self.directories * self.trees;
         let make = self.entries.operation == EntryOperation::MakeTree;
         while self.position < count && self.meter.operations < self.limit {
             let directory = if make { self.position } else { count - 1 - self.position };
@@ -390,16 +414,16 @@ impl<'a> Walker<'a> {
 
     /// Lists directories, dealt to ranks in turn, and looks at every entry in them.
     fn find(&mut self) -> rustix::io::Result<StopCause> {
-        let trees = if self.tree.per_rank { u64::from(self.place.size) } else { 1 };
-        let each = self.tree.directories();
-        while self.position < trees * each && self.meter.operations < self.limit {
-            let (tree, directory) = (self.position / each, self.position % each);
+        let owners = if self.tree.per_rank { u64::from(self.place.size) } else { 1 };
+        let all = owners * self.trees * self.directories;
+        while self.position < all && self.meter.operations < self.limit {
+            let directory = self.position;
             self.position += 1;
             if (self.position - 1) % u64::from(self.place.job_size) != u64::from(self.place.in_job) {
                 continue;
             }
             self.path.clear();
-            Names::push_directory(&mut self.path, tree as u32, directory, self.tree.branch);
+            self.push_directory_from(0, directory);
             let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let opened = openat(self.base(), self.path.as_str(), flags, Mode::empty())?;
             let mut started = now();

@@ -58,6 +58,11 @@ impl Share {
         self.items.store(items, Ordering::Relaxed);
     }
 
+    /// Remembers that there are at least so many, where several ranks make the same ones.
+    pub fn remember_at_least(&self, items: u64) {
+        self.items.fetch_max(items, Ordering::Relaxed);
+    }
+
     /// Whether the items carry their second name.
     pub fn renamed(&self) -> bool {
         self.renamed.load(Ordering::Relaxed)

@@ -239,7 +239,7 @@ impl<'a> PhaseRun<'a> {
         let setting = self.setting;
         let workload = setting.workload;
         let own: u64 = setting.shares.iter().map(|share| share.written().bytes).sum();
-        let items = workload.files.tree.items * u64::from(workload.ranks);
+        let items = workload.files.tree.all_items(workload.ranks);
         let small = setting.phase.jobs.iter().find_map(|job| match &job.activity {
             Activity::Entries(entries) => Some(entries.write_bytes.max(entries.read_bytes)),
             Activity::Transfer(_) => None,

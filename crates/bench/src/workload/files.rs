@@ -41,6 +41,12 @@ pub struct Tree {
     pub depth: u32,
     /// Items of each rank in all (mdtest -n).
     pub items: u64,
+    /// Items of each rank in each directory that holds any (mdtest -I). When a tree is full, another one like it follows
+    /// (mdtest's directory loops). Without it, items are spread evenly over the directories of one tree.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub directory_items: Option<u64>,
+    /// All ranks work on the same items: each opens and writes all of them, the first one removes them (mdtest -S).
+    pub shared_items: bool,
     /// Only the deepest directories hold items (mdtest -L).
     pub leaf_only: bool,
     /// Every rank has a tree of its own (mdtest -u).
@@ -63,7 +69,16 @@ impl Default for FileSet {
 
 impl Default for Tree {
     fn default() -> Self {
-        Self { branch: 1, depth: 0, items: 0, leaf_only: false, per_rank: false, prefix: "file".to_owned() }
+        Self {
+            branch: 1,
+            depth: 0,
+            items: 0,
+            directory_items: None,
+            shared_items: false,
+            leaf_only: false,
+            per_rank: false,
+            prefix: "file".to_owned(),
+        }
     }
 }
 
@@ -112,14 +127,36 @@ impl Tree {
         }
     }
 
-    /// Items of one rank in each directory that holds any (the last may have fewer).
-    pub fn items_per_directory(&self) -> u64 {
-        self.items.div_ceil((self.directories() - self.first_item_directory()).max(1)).max(1)
+    /// Directories of one tree that hold items.
+    fn item_directories(&self) -> u64 {
+        self.directories().saturating_sub(self.first_item_directory()).max(1)
     }
 
-    /// The directory of a rank's item number `item`.
+    /// Items of one rank in each directory that holds any (the last may have fewer).
+    pub fn items_per_directory(&self) -> u64 {
+        self.directory_items.unwrap_or_else(|| self.items.div_ceil(self.item_directories())).max(1)
+    }
+
+    /// Trees that a rank's items need, one after the other.
+    pub fn trees(&self) -> u64 {
+        self.items.div_ceil(self.items_per_directory().saturating_mul(self.item_directories())).max(1)
+    }
+
+    /// Directories in all trees of a rank, or in those that all share.
+    pub fn all_directories(&self) -> u64 {
+        self.directories().saturating_mul(self.trees())
+    }
+
+    /// The directory of a rank's item number `item`, counted through all its trees.
     pub fn directory_of(&self, item: u64) -> u64 {
-        self.first_item_directory() + item / self.items_per_directory()
+        let place = item / self.items_per_directory();
+        let (tree, within) = (place / self.item_directories(), place % self.item_directories());
+        tree * self.directories() + self.first_item_directory() + within
+    }
+
+    /// Items of all `ranks`.
+    pub fn all_items(&self, ranks: u32) -> u64 {
+        if self.shared_items { self.items } else { self.items.saturating_mul(u64::from(ranks)) }
     }
 }
 
@@ -133,6 +170,12 @@ mod tests {
         assert_eq!(tree.directories(), 13);
         assert_eq!(tree.first_item_directory(), 4);
         assert_eq!((tree.directory_of(0), tree.directory_of(17)), (4, 12));
+        let full = Tree { directory_items: Some(1), ..tree.clone() };
+        assert_eq!((full.trees(), full.all_directories()), (2, 26), "nine leaves with an item each, twice");
+        assert_eq!(
+            (full.directory_of(8), full.directory_of(9), full.directory_of(17)),
+            (12, 13 + 4, 13 + 12)
+        );
         let chain = Tree { branch: 1, depth: 4, items: 10, ..Tree::default() };
         assert_eq!(chain.directories(), 5);
         assert_eq!(chain.directory_of(9), 4);

@@ -40,11 +40,11 @@ impl Workload {
 
     fn planned_entries(&self, entries: &Entries, ranks: u32) -> Planned {
         let tree = &self.files.tree;
+        let by_the_first = |operations: u64| operations.div_ceil(u64::from(ranks));
         let operations = match entries.operation {
-            EntryOperation::MakeTree | EntryOperation::RemoveTree if tree.per_rank => tree.directories(),
-            EntryOperation::MakeTree | EntryOperation::RemoveTree => {
-                tree.directories().div_ceil(u64::from(ranks))
-            }
+            EntryOperation::MakeTree | EntryOperation::RemoveTree if tree.per_rank => tree.all_directories(),
+            EntryOperation::MakeTree | EntryOperation::RemoveTree => by_the_first(tree.all_directories()),
+            EntryOperation::Rename | EntryOperation::Remove if tree.shared_items => by_the_first(tree.items),
             _ => tree.items,
         };
         let each = match entries.operation {
@@ -68,7 +68,7 @@ impl Workload {
         };
         let created = self.entries().filter(|e| e.operation == EntryOperation::Create);
         let small = created.map(|e| e.write_bytes).max().unwrap_or_default();
-        data + small * self.files.tree.items * u64::from(self.ranks)
+        data + small * self.files.tree.all_items(self.ranks)
     }
 
     /// The most entries the workload will have at one time.
@@ -76,8 +76,11 @@ impl Workload {
         let ranks = u64::from(self.ranks);
         let tree = &self.files.tree;
         let trees = if tree.per_rank { ranks } else { 1 };
-        let entries =
-            if self.entries().next().is_some() { tree.items * ranks + tree.directories() * trees } else { 0 };
+        let entries = if self.entries().next().is_some() {
+            tree.all_items(self.ranks) + tree.all_directories() * trees
+        } else {
+            0
+        };
         entries + u64::from(self.files.file_count(self.ranks))
     }
 

@@ -86,7 +86,9 @@ impl Workload {
             .and_then(|size| size.checked_mul(ranks))
             .and_then(|size| size.checked_mul(u64::from(files.files_per_rank)));
         let count = ranks * u64::from(files.files_per_rank);
-        let too_many = files.tree.directories().max(count) > u64::from(u32::MAX);
+        let trees = if files.tree.per_rank { ranks } else { 1 };
+        let directories = files.tree.all_directories().saturating_mul(trees);
+        let too_many = directories.max(count) > u64::from(u32::MAX);
         if too_many || total.is_none_or(|total| total > i64::MAX as u64) {
             return Err(wrong(
                 "the files are larger, or the tree has more directories, than a file system can hold",
@@ -109,6 +111,18 @@ impl Workload {
             return Err(wrong(
                 format!("a tree of depth {} has longer paths than the system takes", tree.depth),
                 "set `depth` to 60 or less",
+            ));
+        }
+        if tree.directory_items == Some(0) {
+            return Err(wrong(
+                "directories with `directory_items = 0` hold nothing",
+                "set `directory_items` to 1 or more in `[files.tree]`, or leave it out",
+            ));
+        }
+        if tree.shared_items && (tree.per_rank || self.entries().any(|e| e.item == Item::Directory)) {
+            return Err(wrong(
+                "items that all ranks share are files in a tree that all share",
+                "leave out `per_rank`, `item = \"directory\"` or `shared_items`",
             ));
         }
         let largest = self.entries().map(|e| e.write_bytes.max(e.read_bytes).get().max(1)).max().unwrap_or(1);

@@ -54,11 +54,14 @@ fn operations(done: &Done, operation: EntryOperation) -> u64 {
 }
 
 fn trees() -> impl Strategy<Value = Tree> {
-    (1u32..4, 0u32..4, 1u64..40, any::<bool>(), any::<bool>()).prop_map(
-        |(branch, depth, items, leaf_only, per_rank)| Tree {
+    let directory_items = prop::option::of(1u64..9);
+    (1u32..4, 0u32..4, 1u64..40, any::<bool>(), any::<bool>(), directory_items).prop_map(
+        |(branch, depth, items, leaf_only, per_rank, directory_items)| Tree {
             branch,
             depth,
             items,
+            directory_items,
+            shared_items: false,
             leaf_only,
             per_rank,
             prefix: "item-x".to_owned(),
@@ -108,6 +111,7 @@ proptest! {
         done.phases().try_for_each(check_phase)?;
 
         let count = if tree.per_rank { u64::from(ranks) } else { 1 };
+        let count = count * tree.trees();
         let (directories, all) = (tree.directories() * count, tree.items * u64::from(ranks));
         prop_assert_eq!(operations(&done, MakeTree), directories);
         prop_assert_eq!(operations(&done, RemoveTree), directories);
@@ -222,4 +226,107 @@ fn a_creation_that_wears_out_leaves_every_rank_the_same_number() {
     let counts: Vec<u64> = done.phase("Create").ranks.iter().map(|rank| rank.operations).collect();
     assert!(counts.iter().all(|count| *count == counts[0]), "{counts:?}");
     assert_eq!(operations(&done, Remove), 3 * counts[0]);
+}
+
+/// What mdtest calls directory loops: I items in each directory of a tree, then the next tree.
+#[test]
+fn full_trees_are_followed_by_others() {
+    let target = memory();
+    let tree = Tree {
+        branch: 2,
+        depth: 1,
+        items: 7,
+        directory_items: Some(2),
+        leaf_only: true,
+        per_rank: true,
+        ..Tree::default()
+    };
+    let workload = with_tree(2, tree, vec![phase(&of(MakeTree)), phase(&of(Create))]);
+    let (done, directory) = keep(target.path(), &workload);
+    done.expect();
+    let mut expected = BTreeSet::new();
+    for rank in 0..2 {
+        for (item, leaf) in [1, 1, 2, 2, 1, 1, 2].into_iter().enumerate() {
+            let tree = rank * 2 + item / 4;
+            for path in [
+                format!("tree.{tree}"),
+                format!("tree.{tree}/dir.1"),
+                format!("tree.{tree}/dir.2"),
+                format!("tree.{tree}/dir.{leaf}/file.{rank}.{item}"),
+            ] {
+                expected.insert(path);
+            }
+        }
+    }
+    assert_eq!(names(&directory), expected);
+}
+
+#[test]
+fn all_ranks_work_on_items_that_they_share() {
+    for item in [Item::File, Item::Node] {
+        let target = memory();
+        let tree = Tree { branch: 2, depth: 1, items: 12, shared_items: true, ..Tree::default() };
+        let size = Bytes::new(if item == Item::File { 100 } else { 0 });
+        let base = |operation| Entries { item, ..of(operation) };
+        let create = Entries { write_bytes: size, ..base(Create) };
+        let read = Entries { read_bytes: size, verify: true, ..base(Read) };
+        let shifted = Entries { rank_shift: RankShift::By(1), ..base(Stat) };
+        let steps = [create, shifted, base(Rename), read, base(Find), base(Remove), base(RemoveTree)];
+        let workload = with_tree(3, tree, steps.iter().map(phase).collect());
+        assert_eq!(workload.inodes(), 12 + 3 + 3);
+        let (done, directory) = keep(target.path(), &workload);
+        let done = done.expect();
+        assert_eq!(names(&directory), BTreeSet::new());
+        for operation in [Create, Stat, Read] {
+            assert_eq!(operations(&done, operation), 36, "{operation:?}: all of them by each rank");
+        }
+        for operation in [Rename, Remove] {
+            assert_eq!(operations(&done, operation), 12, "{operation:?}: by the first rank");
+        }
+        assert_eq!((operations(&done, Find), done.phase("Read").verify_failures), (14, 0));
+    }
+}
+
+#[test]
+fn items_that_are_shared_can_be_made_again_after_fewer() {
+    let target = memory();
+    let tree = Tree { items: 30, shared_items: true, ..Tree::default() };
+    let few = Phase { stop: Stop { operations: Some(5), ..Stop::default() }, ..phase(&of(Create)) };
+    let again = |name: &str, first: Phase| Phase { name: name.to_owned(), ..first };
+    let phases = vec![
+        phase(&of(Create)),
+        phase(&of(Remove)),
+        again("few", few),
+        again("few gone", phase(&of(Remove))),
+        phase(&of(RemoveTree)),
+    ];
+    let (done, directory) = keep(target.path(), &with_tree(3, tree, phases));
+    let done = done.expect();
+    assert_eq!((done.phase("few").operation_count(), done.phase("few gone").operation_count()), (15, 5));
+    assert_eq!(names(&directory), BTreeSet::new());
+}
+
+/// mdtest -f 1 -l 3: the same with one rank, two and three.
+#[test]
+fn a_phase_of_fewer_ranks_is_as_if_there_were_no_others() {
+    for per_rank in [false, true] {
+        let target = memory();
+        let tree = Tree { branch: 2, depth: 1, items: 6, per_rank, ..Tree::default() };
+        let shifted = Entries { rank_shift: RankShift::By(1), ..of(Stat) };
+        let steps = [of(MakeTree), of(Create), shifted, of(Find), of(Remove), of(RemoveTree)];
+        let named = |ranks: u32, entries: &Entries| Phase {
+            ranks: Some(ranks),
+            ..Phase::entries(&format!("{:?} {ranks}", entries.operation), entries.clone())
+        };
+        let phases = (1..=3).flat_map(|ranks| steps.iter().map(move |step| named(ranks, step))).collect();
+        let (done, directory) = keep(target.path(), &with_tree(3, tree, phases));
+        let done = done.expect();
+        assert_eq!(names(&directory), BTreeSet::new());
+        for ranks in 1..=3u64 {
+            let count = |operation: &str| done.phase(&format!("{operation} {ranks}")).operation_count();
+            let trees = if per_rank { ranks } else { 1 };
+            assert_eq!((count("Create"), count("Stat"), count("Remove")), (6 * ranks, 6 * ranks, 6 * ranks));
+            assert_eq!((count("MakeTree"), count("Find")), (3 * trees, 6 * ranks + 2 * trees));
+        }
+    }
 }

@@ -74,9 +74,17 @@ fn workloads() -> impl Strategy<Value = Workload> {
         compressible,
         duplicate,
     });
-    let tree = (1u32..9, 0u32..5, 1u64..1 << 20, any::<bool>()).prop_map(|(branch, depth, items, flag)| {
-        Tree { branch, depth, items, leaf_only: flag, per_rank: !flag, prefix: "a-b_C9".to_owned() }
-    });
+    let tree =
+        (1u32..9, 0u32..5, 1u64..1 << 20, any::<bool>()).prop_map(|(branch, depth, items, flag)| Tree {
+            branch,
+            depth,
+            items,
+            directory_items: flag.then_some(items),
+            shared_items: false,
+            leaf_only: flag,
+            per_rank: !flag,
+            prefix: "a-b_C9".to_owned(),
+        });
     (write_then_read(), entries(), stop, data, tree, (ratio(), pacing(), duration(), "[ -~]{0,20}")).prop_map(
         |(mut workload, entries, stop, data, tree, (read, pacing, think_time, name))| {
             let transfer = Transfer { read, pacing, think_time, ..Transfer::default() };
@@ -118,6 +126,7 @@ fn almost() -> impl Strategy<Value = String> {
         "files.tree.items",
         "files.tree.branch",
         "files.tree.depth",
+        "files.tree.directory_items",
         "files.layout",
         "data.compressible",
         "phases[0].stop.time",
@@ -216,6 +225,10 @@ fn what_is_wrong_is_said() {
         (format!("version = 1\nfiles.tree.depth = 100\n{TRANSFER}"), "a tree of depth 100 has longer paths than the system takes | set `depth` to 60 or less"),
         (format!("version = 1\nfiles.tree.items = 9000000000000000000\n{TRANSFER}"), "9000000000000000000 items per rank are more than a file system can hold | lower `items` in `[files.tree]`"),
         (format!("version = 1\nfiles.tree.prefix = \"../x\"\n{TRANSFER}"), "`prefix = \"../x\"` is no name for entries | use letters, digits, `-` and `_`, at most 64"),
+        (format!("version = 1\nfiles.tree.directory_items = 0\n{TRANSFER}"), "directories with `directory_items = 0` hold nothing | set `directory_items` to 1 or more in `[files.tree]`, or leave it out"),
+        (format!("version = 1\nfiles.tree = {{ shared_items = true, per_rank = true }}\n{TRANSFER}"), "items that all ranks share are files in a tree that all share | leave out `per_rank`, `item = \"directory\"` or `shared_items`"),
+        (format!("version = 1\n{TRANSFER}").replace("name = \"x\"", "name = \"x\"\nranks = 2"), "phase `x` wants 2 ranks of 1 | set `ranks` of the phase to between 1 and the workload's `ranks`"),
+        (format!("version = 1\nranks = 3\nfiles.layout = \"shared\"\n{TRANSFER}").replace("name = \"x\"", "name = \"x\"\nranks = 2"), "phase `x`: where data lies in a shared file depends on the number of ranks | leave out `ranks` of the phase, or use a file per rank"),
         ("version = 1\nphases = [{ name = \"x\", jobs = [] }]\n".to_owned(), "phase `x` has no jobs | add `[[phases.jobs]]`"),
         (stopped("time = \"0s\""), "phase `x` may run for no time at all | set `stop.time` to a second or more, or leave it out"),
         (stopped("repeat = true"), "phase `x`: `repeat` and `wear_out` need a deadline | set `stop.time`"),
