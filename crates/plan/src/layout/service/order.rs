@@ -1,0 +1,153 @@
+//! The cheapest order of a tier that meets a requirement, in closed form (F17, F19, F22).
+//!
+//! Capacity and throughput cost more the more is ordered, and every bound grows with one of them, so for a number of
+//! volumes the least capacity and the least throughput that do are the cheapest. A second volume is a second name space,
+//! over which users must split their files; so the number of volumes is the fewest that can do it at all, even where
+//! several small ones would round up to less capacity.
+
+use catalog::{ServiceTier, ThroughputOrder};
+use units::{Bandwidth, Bytes, Ratio};
+
+use super::bounds::{Bound, Per};
+use super::sizes;
+use super::words::Unit;
+use crate::calibration::Factor;
+use crate::demand::Requirement;
+use crate::design::Service;
+use crate::limit::Capability;
+
+const TIB: f64 = (1u64 << 40) as f64;
+
+/// Part of a whole that is rounding noise.
+const NOISE: f64 = 1e-9;
+
+/// Volumes of a tier: all equal.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Order {
+    /// How many.
+    pub count: u32,
+    /// Capacity of each.
+    pub capacity: Bytes,
+    /// Throughput ordered of each, where it is ordered.
+    pub throughput: Option<Bandwidth>,
+}
+
+impl Order {
+    /// What a design orders. Where throughput is sold and none is named, the least is taken.
+    pub fn of(service: &Service, tier: &ServiceTier) -> Self {
+        let least = tier.throughput.as_ref().map(|order| least(order, 0.0).unwrap_or(order.min));
+        let throughput = least.map(|least| service.throughput.unwrap_or(least));
+        Self { count: service.count, capacity: service.capacity, throughput }
+    }
+
+    /// Capacity of all volumes, bytes.
+    pub fn total(&self) -> Bytes {
+        Bytes::new(self.capacity.get().saturating_mul(u64::from(self.count)))
+    }
+}
+
+/// What the bounds of a service must let through as they are stated, so that what calibration leaves is enough.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Need {
+    /// Bytes.
+    pub capacity: f64,
+    read: f64,
+    write: f64,
+    mixed: f64,
+    read_share: Ratio,
+}
+
+impl Need {
+    /// What `requirement` needs of a family that reaches `factor` of its limits.
+    pub fn of(requirement: &Requirement, factor: &Factor) -> Self {
+        Self {
+            capacity: requirement.capacity.get() as f64,
+            read: requirement.read.get() / factor.read.value,
+            write: requirement.write.get() / factor.write.value,
+            mixed: requirement.mixed().get() / factor.mixed(requirement.read_share),
+            read_share: requirement.read_share,
+        }
+    }
+
+    /// How many of `one` it takes; infinite where none would do.
+    pub fn times(&self, one: Capability) -> f64 {
+        let of = |need: f64, have: f64| if need > 0.0 { need / have } else { 0.0 };
+        of(self.read, one.read).max(of(self.write, one.write)).max(of(self.mixed, one.mixed(self.read_share)))
+    }
+
+    fn most(&self, bounds: &[Bound], per: Per) -> f64 {
+        let of_kind = bounds.iter().filter(|bound| bound.per == per);
+        of_kind.map(|bound| self.times(bound.one)).fold(0.0, f64::max)
+    }
+}
+
+/// The cheapest order of at most `most` volumes, or `None` when they are not enough.
+pub fn cheapest(tier: &ServiceTier, bounds: &[Bound], need: &Need, most: u32) -> Option<Order> {
+    let fewest = fewest(tier, bounds, need);
+    (1..=most)
+        .skip_while(|count| f64::from(*count) < fewest)
+        .find_map(|count| each(tier, bounds, need, count))
+}
+
+/// The fewest volumes that could do, each as large as it gets; infinite where no number does.
+pub fn fewest(tier: &ServiceTier, bounds: &[Bound], need: &Need) -> f64 {
+    let largest = largest(tier);
+    let by_capacity = need.capacity / largest;
+    let by_size = need.most(bounds, Per::Tib) * TIB / largest;
+    let by_volume = need.most(bounds, Per::Volume);
+    let ordered = need.most(bounds, Per::Ordered);
+    let by_order = if ordered > 0.0 { ordered / most_ordered(tier) } else { 0.0 };
+    let count = by_capacity.max(by_size).max(by_volume).max(by_order);
+    (count * (1.0 - NOISE)).ceil().max(1.0)
+}
+
+/// The least capacity and throughput of each of `count` volumes.
+fn each(tier: &ServiceTier, bounds: &[Bound], need: &Need, count: u32) -> Option<Order> {
+    let share = |total: f64| total / f64::from(count);
+    if share(need.most(bounds, Per::Volume)) > 1.0 + NOISE {
+        return None;
+    }
+    let throughput = match &tier.throughput {
+        Some(order) => Some(least(order, share(need.most(bounds, Per::Ordered)))?),
+        None => None,
+    };
+    let per_tib = tier.throughput.as_ref().and_then(|order| order.max_per_tib);
+    let to_order = throughput.zip(per_tib).map_or(0.0, |(rate, per_tib)| rate.get() / per_tib.get() * TIB);
+    let needed = share(need.capacity).max(share(need.most(bounds, Per::Tib)) * TIB).max(to_order);
+    Some(Order { count, capacity: sizes::at_least(&tier.sizes, needed)?, throughput })
+}
+
+/// The least throughput sold that is enough: a listed value, or a whole number of the unit it is sold in.
+fn least(order: &ThroughputOrder, needed: f64) -> Option<Bandwidth> {
+    let enough = |rate: f64| rate >= needed * (1.0 - NOISE);
+    if !order.values.is_empty() {
+        let listed = order.values.iter().copied().filter(|value| enough(value.get()));
+        return listed.min_by(|a, b| a.get().total_cmp(&b.get()));
+    }
+    let unit = Unit::of(order.min.get()).bytes();
+    let whole = (needed / unit - NOISE).ceil() * unit;
+    let max = order.max.map_or(f64::INFINITY, Bandwidth::get);
+    let rate = whole.max(order.min.get()).min(max);
+    (rate.is_finite() && enough(rate)).then_some(Bandwidth::bytes_per_second(rate))
+}
+
+/// Bytes of the largest volume; infinite where the provider names no bound.
+fn largest(tier: &ServiceTier) -> f64 {
+    sizes::largest(&tier.sizes).map_or(f64::INFINITY, |size| size.get() as f64)
+}
+
+/// The most throughput that can be ordered of one volume.
+fn most_ordered(tier: &ServiceTier) -> f64 {
+    let Some(order) = &tier.throughput else { return f64::INFINITY };
+    let listed = order.values.iter().map(|value| value.get()).fold(0.0, f64::max);
+    let listed = if order.values.is_empty() { f64::INFINITY } else { listed };
+    let by_size = order.max_per_tib.map_or(f64::INFINITY, |rate| rate.get() * largest(tier) / TIB);
+    order.max.map_or(f64::INFINITY, Bandwidth::get).min(listed).min(by_size)
+}
+
+/// `count` volumes as large and as fast as they get, or `None` where one has no bound.
+pub fn utmost(tier: &ServiceTier, count: u32) -> Option<Order> {
+    let capacity = sizes::largest(&tier.sizes)?;
+    let throughput = tier.throughput.as_ref().map(|_| Bandwidth::bytes_per_second(most_ordered(tier)));
+    throughput.is_none_or(|rate| rate.get().is_finite()).then_some(Order { count, capacity, throughput })
+}
