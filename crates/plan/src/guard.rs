@@ -1,3 +1,4 @@
+use catalog::Disk;
 use units::Bytes;
 
 /// Rules that keep a search from designs nobody would run. All are on unless changed, and every plan shows them.
@@ -37,6 +38,11 @@ impl Default for Guards {
 }
 
 impl Guards {
+    /// Whether a disk tier may be used: no limits of earlier years, no tier that the provider phases out.
+    pub fn permits(&self, disk: &Disk) -> bool {
+        self.cautioned_tiers || disk.caution.is_none()
+    }
+
     /// The rules in words, for people.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = vec![

@@ -4,19 +4,24 @@
 //! Pure functions: facts in (`catalog`), designs out. Nothing is read, written or timed here.
 
 pub mod calibration;
+pub mod clients;
 pub mod cost;
 pub mod demand;
 pub mod design;
+pub mod evaluate;
 pub mod guard;
 pub mod layout;
 pub mod limit;
 pub mod market;
+pub mod search;
 pub mod volume;
 
 pub use calibration::{Basis, Calibration, Factor, Share};
 pub use cost::{CostLine, Part};
 pub use demand::{Demand, Requirement};
 pub use design::{Design, Family, Layout};
+pub use evaluate::{Evaluation, StorageEvaluation, evaluate};
 pub use guard::Guards;
 pub use limit::{Capability, Limit, Operation, Place, Rates, UnknownLimit};
 pub use market::Market;
+pub use search::{Objective, Options, Plan, Refused, search};

@@ -2,6 +2,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use catalog::{Catalog, Disk, Price, ServiceTier, Vm};
+use fault::{Fault, Kind, Result};
 use spec::{Cloud, Constraints, Durability, Filter};
 
 use crate::calibration::{Calibration, Factor};
@@ -56,6 +57,26 @@ impl<'a> Market<'a> {
         self.vm_prices.get(&*vm.sku).copied()
     }
 
+    /// The VM of this cloud with this SKU.
+    pub fn vm(&self, sku: &str) -> Result<&'a Vm> {
+        let names = self.catalog.vms.iter().filter(|vm| vm.cloud == self.cloud());
+        names.clone().find(|vm| &*vm.sku == sku).ok_or_else(|| unknown("SKU", sku, names.map(|vm| &*vm.sku)))
+    }
+
+    /// The disk tier of this cloud with this name.
+    pub fn disk(&self, tier: &str) -> Result<&'a Disk> {
+        let names = self.catalog.disks.iter().filter(|disk| disk.cloud == self.cloud());
+        let found = names.clone().find(|disk| &*disk.tier == tier);
+        found.ok_or_else(|| unknown("disk tier", tier, names.map(|disk| &*disk.tier)))
+    }
+
+    /// The service tier of this cloud with this name.
+    pub fn service(&self, tier: &str) -> Result<&'a ServiceTier> {
+        let names = self.catalog.services.iter().filter(|service| service.cloud == self.cloud());
+        let found = names.clone().find(|service| &*service.tier == tier);
+        found.ok_or_else(|| unknown("service tier", tier, names.map(|service| &*service.tier)))
+    }
+
     /// VMs of this cloud that the constraints allow.
     pub fn vms(&self) -> impl Iterator<Item = &'a Vm> + '_ {
         let here = self.catalog.vms.iter().filter(|vm| vm.cloud == self.cloud());
@@ -77,6 +98,15 @@ impl<'a> Market<'a> {
     /// What designs of a family reach of their limits.
     pub fn factor(&self, family: Family) -> Factor {
         self.calibration.factor(family, self.constraints.figures)
+    }
+}
+
+/// A name that the catalog does not have, with the nearest that it has.
+fn unknown<'n>(what: &str, name: &str, names: impl Iterator<Item = &'n str>) -> Fault {
+    let fault = Fault::new(Kind::Spec, format!("the catalog has no {what} `{name}`"));
+    match spec::nearest(name, names) {
+        Some(nearest) => fault.hint(format!("did you mean `{nearest}`?")),
+        None => fault.hint("`forebay catalog list` shows what there is"),
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a network disk of a tier and size delivers and costs.
 
 use catalog::{Disk, Performance, Price, Rate};
-use units::{Bytes, Money};
+use units::{Bandwidth, Bytes, Money};
 
 use crate::design::Volume;
 use crate::market::Market;
@@ -123,6 +123,22 @@ pub fn ordered(disk: &Disk, volume: &Volume) -> Option<Order> {
     }
 }
 
+/// An order as a design file states it.
+pub fn as_volume(disk: &Disk, order: &Order) -> Volume {
+    let terms = match &disk.performance {
+        Performance::Provisioned(terms) => Some(terms),
+        _ => None,
+    };
+    Volume {
+        tier: disk.tier.to_string(),
+        size: Bytes::new(order.size as u64),
+        iops: terms.map(|_| order.iops as u32),
+        bandwidth: terms
+            .filter(|terms| !terms.bandwidth_follows)
+            .map(|_| Bandwidth::bytes_per_second(order.bandwidth)),
+    }
+}
+
 /// The most a tier can do in one volume of at most `capacity` bytes in I/Os of `io` bytes: for bounds in a search.
 pub fn most(disk: &Disk, io: Bytes) -> f64 {
     let carried = carried(disk, io);
@@ -213,6 +229,18 @@ impl<'a> PriceList<'a> {
             sum += self.throughput?.of(quantity(self.throughput?, order.bandwidth));
         }
         Some(sum)
+    }
+
+    /// The least that volumes holding `capacity` bytes together can cost per month; `None` when it is unknown.
+    pub fn floor(&self, disk: &Disk, capacity: f64) -> Option<f64> {
+        if self.fixed {
+            let size = disk.size_max.map_or(f64::INFINITY, |max| max.get() as f64);
+            return Some(self.each?.of(1.0).get() * capacity / size);
+        }
+        // Every band of the providers' capacity prices is linear; a cheaper later band would make this no bound.
+        let price = self.capacity?;
+        let cheapest = price.bands.iter().map(|band| band.per_month.get()).fold(f64::INFINITY, f64::min);
+        Some(quantity(price, capacity) * cheapest)
     }
 
     /// The price that stands for all in a report: its source, and the doubt of any part.

@@ -2,19 +2,23 @@
 
 pub mod lustre;
 pub mod nvme;
+pub mod servers;
 pub mod service;
 pub mod shared;
 pub mod striped;
 
-use catalog::{Source, Vm};
+use std::fmt::Write as _;
+
+use catalog::{Disk, HOURS_PER_MONTH, Performance, PriceUnit, Source, Vm};
 use fault::Result;
 use units::{Bandwidth, Bytes};
 
-use crate::cost::CostLine;
+use crate::cost::{CostLine, Part};
 use crate::demand::Requirement;
-use crate::design::{Family, Layout};
+use crate::design::{Family, Layout, Volume};
 use crate::limit::{Capability, Limit, UnknownLimit};
 use crate::market::Market;
+use crate::volume::carried;
 
 /// The hosts that use a storage.
 #[derive(Debug, Clone, Copy)]
@@ -125,4 +129,53 @@ pub fn assess(
         Layout::SharedVolumes(shared) => shared::assess(market, shared, requirement, clients),
         Layout::LocalNvme(local) => nvme::assess(market, local, requirement, clients),
     }
+}
+
+/// What `count` machines of a SKU cost.
+pub(crate) fn vm_cost(market: &Market<'_>, vm: &Vm, count: u32, part: Part) -> CostLine {
+    let price = market.vm_price(vm);
+    CostLine {
+        part,
+        what: format!("{count} x {}", vm.sku),
+        per_month: price.map(|price| price.of(f64::from(count))),
+        doubt: price.and_then(|price| price.doubt.as_deref().map(str::to_owned)),
+        source: price.map(|price| price.source.clone()),
+    }
+}
+
+/// A volume in words: `S70`, `gp3 of 2 TiB, 4,000 IOPS, 500.0 MB/s`.
+pub(crate) fn volume_text(volume: &Volume, disk: &Disk) -> String {
+    if matches!(disk.performance, Performance::Fixed(_)) {
+        return volume.tier.clone();
+    }
+    let mut text = format!("{} of {}", volume.tier, volume.size);
+    if let Some(iops) = volume.iops {
+        let _ = write!(text, ", {iops} IOPS");
+    }
+    if let Some(bandwidth) = volume.bandwidth {
+        let _ = write!(text, ", {bandwidth}");
+    }
+    text
+}
+
+/// What the provider charges for the I/Os done, when the requirement's rate runs for the guards' share of the month.
+pub(crate) fn operations(market: &Market<'_>, disk: &Disk, requirement: &Requirement) -> Option<CostLine> {
+    let price = market.price(&format!("operations:{}", disk.family))?;
+    let per_second = requirement.mixed().get() / carried(disk, requirement.disk_io());
+    let done = per_second * 3600.0 * HOURS_PER_MONTH * market.guards.duty_cycle;
+    let counted = match price.unit {
+        PriceUnit::TenThousandOperations => done / 10_000.0,
+        _ => done,
+    };
+    Some(CostLine {
+        part: Part::Operations,
+        what: format!(
+            "I/Os of {} disks, {:.0} % of the month",
+            disk.family,
+            market.guards.duty_cycle * 100.0
+        ),
+        per_month: Some(price.of(counted)),
+        doubt: price.doubt.as_deref().map(str::to_owned),
+        source: Some(price.source.clone()),
+    })
 }
