@@ -92,6 +92,7 @@ fn belief(out: &mut String, record: &RunRecord) {
     let groups = checks::groups(record);
     line(out, format!("{}\n", checks::sentence(&groups)));
     add(out, &phases::verification(record));
+    add(out, &phases::searches(record));
     for group in &groups {
         add(out, &group.table);
     }

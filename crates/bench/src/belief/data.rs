@@ -31,6 +31,21 @@ pub(super) fn verification(phase: &PhaseResult) -> Check {
     }
 }
 
+/// Did a search find what it was looking for?
+pub(super) fn found(phase: &PhaseResult) -> Check {
+    const RULE: &str = "found";
+    let evidence = |matched: u64| format!("{matched} of {} entries matched", phase.operation_count());
+    match phase.matched {
+        None => Check::not_applicable(RULE, "nothing in particular was looked for"),
+        Some(0) => Check::fail(
+            RULE,
+            evidence(0),
+            "a search that finds nothing may not have seen what was written: look at `looking_for` and at the target's clock",
+        ),
+        Some(matched) => Check::pass(RULE, evidence(matched)),
+    }
+}
+
 /// Do the files that are read have data behind them?
 pub(super) fn thin_files(phase: &PhaseResult, context: &Context<'_>) -> Check {
     const RULE: &str = "thin-files";

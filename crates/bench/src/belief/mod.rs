@@ -33,6 +33,7 @@ pub fn phase_checks(phase: &PhaseResult, context: &Context<'_>) -> Vec<Check> {
         ends::interrupted(phase),
         ends::errors(phase),
         data::verification(phase),
+        data::found(phase),
         proof,
         working_set,
         cache::server_cache(phase, context),

@@ -9,7 +9,7 @@ use fault::Result;
 use fleet::Rank;
 use record::{OperationKind, RankResult, StopCause};
 use rustix::fs::{
-    AtFlags, Dir, FileType, Mode, OFlags, fsync, mkdirat, mknodat, openat, renameat, statat, syncfs, unlinkat,
+    AtFlags, FileType, Mode, OFlags, fsync, mkdirat, mknodat, openat, renameat, statat, syncfs, unlinkat,
 };
 use rustix::io::{Errno, pread, pwrite};
 use units::Bytes;
@@ -37,7 +37,7 @@ pub fn kind_of(entries: &Entries) -> OperationKind {
         (EntryOperation::RemoveTree, _) | (EntryOperation::Remove, Item::Directory) => {
             OperationKind::RemoveDirectory
         }
-        (EntryOperation::Create, Item::File) => OperationKind::Create,
+        (EntryOperation::Create, Item::File) | (EntryOperation::Mark, _) => OperationKind::Create,
         (EntryOperation::Create, Item::Node) => OperationKind::MakeNode,
         (EntryOperation::Stat, _) => OperationKind::Stat,
         (EntryOperation::Read, _) => OperationKind::ReadFile,
@@ -101,34 +101,37 @@ pub fn run(context: &PhaseContext, entries: &Entries, place: Place, rank: &impl 
         cpu_ns: thread_cpu() - cpu,
         errors: walker.errors,
     };
-    Ok(RankOutcome { result, cause, wear_out_capped: capped, origin, verified: walker.verified })
+    let (verified, matched) = (walker.verified, walker.matched);
+    Ok(RankOutcome { result, cause, wear_out_capped: capped, origin, verified, matched })
 }
 
-struct Walker<'a> {
-    context: &'a PhaseContext<'a>,
-    entries: &'a Entries,
-    tree: &'a Tree,
+pub(super) struct Walker<'a> {
+    pub(super) context: &'a PhaseContext<'a>,
+    pub(super) entries: &'a Entries,
+    pub(super) tree: &'a Tree,
     /// Directories in each of its trees, and trees of an owner.
-    directories: u64,
-    trees: u64,
-    names: Names,
-    place: Place,
-    owner: u32,
+    pub(super) directories: u64,
+    pub(super) trees: u64,
+    pub(super) names: Names,
+    pub(super) place: Place,
+    pub(super) owner: u32,
     /// Whether the items carry their second name now.
-    renamed: bool,
-    meter: Meter<'a>,
-    generator: Generator,
-    deadline: u64,
-    limit: u64,
-    position: u64,
-    errors: u64,
-    verified: (u64, u64),
-    path: String,
-    other: String,
-    buffer: Vec<u8>,
-    scratch: Vec<u8>,
+    pub(super) renamed: bool,
+    pub(super) meter: Meter<'a>,
+    pub(super) generator: Generator,
+    pub(super) deadline: u64,
+    pub(super) limit: u64,
+    pub(super) position: u64,
+    pub(super) errors: u64,
+    pub(super) verified: (u64, u64),
+    /// Entries that were looked for and found; `None` when nothing in particular was.
+    pub(super) matched: Option<u64>,
+    pub(super) path: String,
+    pub(super) other: String,
+    pub(super) buffer: Vec<u8>,
+    pub(super) scratch: Vec<u8>,
     /// The directory opened last, when items are named relative to it.
-    directory: Option<(u64, OwnedFd)>,
+    pub(super) directory: Option<(u64, OwnedFd)>,
 }
 
 impl<'a> Walker<'a> {
@@ -159,6 +162,7 @@ impl<'a> Walker<'a> {
             position: 0,
             errors: 0,
             verified: (0, 0),
+            matched: entries.looking_for.as_ref().map(|_| 0),
             path: String::with_capacity(512),
             other: String::with_capacity(512),
             buffer: vec![0; size],
@@ -172,6 +176,7 @@ impl<'a> Walker<'a> {
         let result = match self.entries.operation {
             EntryOperation::MakeTree | EntryOperation::RemoveTree => self.walk_tree(),
             EntryOperation::Find => self.find(),
+            EntryOperation::Mark => self.mark(),
             _ => self.visit_items(),
         };
         match result {
@@ -246,7 +251,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    fn look_up(&mut self, now: u64) -> Option<StopCause> {
+    pub(super) fn look_up(&mut self, now: u64) -> Option<StopCause> {
         self.meter.rotate(now);
         self.context.stop.cause().or((now >= self.deadline).then_some(StopCause::Time))
     }
@@ -277,12 +282,12 @@ impl<'a> Walker<'a> {
     }
 
     /// The path of a directory, counted through the trees from number `first` on.
-    fn push_directory_from(&mut self, first: u64, directory: u64) {
+    pub(super) fn push_directory_from(&mut self, first: u64, directory: u64) {
         let (tree, within) = (first + directory / self.directories, directory % self.directories);
         Names::push_directory(&mut self.path, tree as u32, within, self.tree.branch);
     }
 
-    fn base(&self) -> BorrowedFd<'_> {
+    pub(super) fn base(&self) -> BorrowedFd<'_> {
         self.directory
             .as_ref()
             .map_or_else(|| self.context.ground.as_fd(), |(_, directory)| directory.as_fd())
@@ -308,7 +313,13 @@ impl<'a> Walker<'a> {
             (EntryOperation::Rename, _) => self.rename(item)?,
             (EntryOperation::Remove, Item::Directory) => unlinkat(self.base(), path, AtFlags::REMOVEDIR)?,
             (EntryOperation::Remove, _) => unlinkat(self.base(), path, AtFlags::empty())?,
-            (EntryOperation::MakeTree | EntryOperation::RemoveTree | EntryOperation::Find, _) => {}
+            (
+                EntryOperation::MakeTree
+                | EntryOperation::RemoveTree
+                | EntryOperation::Find
+                | EntryOperation::Mark,
+                _,
+            ) => {}
         }
         Ok(0)
     }
@@ -406,46 +417,6 @@ impl<'a> Walker<'a> {
             let ended = now();
             self.meter.record(0, ended - started, 0);
             if let Some(cause) = self.look_up(ended) {
-                return Ok(cause);
-            }
-        }
-        Ok(StopCause::Bytes)
-    }
-
-    /// Lists directories, dealt to ranks in turn, and looks at every entry in them.
-    fn find(&mut self) -> rustix::io::Result<StopCause> {
-        let owners = if self.tree.per_rank { u64::from(self.place.size) } else { 1 };
-        let all = owners * self.trees * self.directories;
-        while self.position < all && self.meter.operations < self.limit {
-            let directory = self.position;
-            self.position += 1;
-            if (self.position - 1) % u64::from(self.place.job_size) != u64::from(self.place.in_job) {
-                continue;
-            }
-            self.path.clear();
-            self.push_directory_from(0, directory);
-            let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            let opened = openat(self.base(), self.path.as_str(), flags, Mode::empty())?;
-            let mut started = now();
-            for entry in Dir::read_from(&opened)? {
-                let entry = entry?;
-                if matches!(entry.file_name().to_bytes(), b"." | b"..") {
-                    continue;
-                }
-                std::hint::black_box(statat(&opened, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW)?);
-                let ended = now();
-                self.meter.record(0, ended - started, 0);
-                started = ended;
-                if self.meter.operations >= self.limit {
-                    return Ok(StopCause::Bytes);
-                }
-                if ended >= self.meter.interval_end().min(self.deadline)
-                    && let Some(cause) = self.look_up(ended)
-                {
-                    return Ok(cause);
-                }
-            }
-            if let Some(cause) = self.look_up(started) {
                 return Ok(cause);
             }
         }

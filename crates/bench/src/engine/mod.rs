@@ -6,6 +6,7 @@ mod descriptors;
 mod entries;
 mod failures;
 mod files;
+mod find;
 mod flow;
 mod meter;
 mod pacer;

@@ -91,6 +91,8 @@ pub struct RankOutcome {
     pub origin: u64,
     /// Bytes compared and words that differ.
     pub verified: (u64, u64),
+    /// Entries that were looked for and found.
+    pub matched: Option<u64>,
 }
 
 impl PhaseContext<'_> {
@@ -197,7 +199,14 @@ pub(super) fn called_off(_: Aborted) -> Fault {
 
 fn idle(context: &PhaseContext, number: u32, origin: u64) -> RankOutcome {
     let result = RankResult { rank: number, host: context.host.to_owned(), ..RankResult::default() };
-    RankOutcome { result, cause: StopCause::Bytes, wear_out_capped: false, origin, verified: (0, 0) }
+    RankOutcome {
+        result,
+        cause: StopCause::Bytes,
+        wear_out_capped: false,
+        origin,
+        verified: (0, 0),
+        matched: None,
+    }
 }
 
 fn bind(pin: &[u32], rank: u32) {
@@ -299,7 +308,7 @@ impl TransferRank<'_> {
         result.cpu_ns = thread_cpu() - cpu;
         result.errors = u64::from(failed) + late_errors + flow.short;
         let verified = (flow.verified.bytes, flow.verified.bad_words);
-        Ok(RankOutcome { result, cause, wear_out_capped: capped, origin, verified })
+        Ok(RankOutcome { result, cause, wear_out_capped: capped, origin, verified, matched: None })
     }
 
     fn flow(&self, owner: u32) -> Flow<'_> {

@@ -14,7 +14,7 @@ use rustix::io::Errno;
 
 pub use clean::{CleanOptions, CleanReport, Leftover, Owner, clean, leftovers};
 pub use journal::{JOURNAL, Journal};
-pub use names::{Names, PREFIX};
+pub use names::{MARKER, Names, PREFIX};
 
 /// How often a fresh directory is tried again when somebody removes it under our feet.
 const ATTEMPTS: u32 = 3;

@@ -11,6 +11,8 @@ pub struct Names {
 
 /// File that the engine probe reads and writes.
 pub const PROBE: &str = "probe";
+/// File whose time other files are compared with.
+pub const MARKER: &str = "marker";
 const DATA: &str = "data";
 const TREE: &str = "tree";
 const DIRECTORY: &str = "dir";
@@ -62,6 +64,7 @@ impl Names {
             rest.is_some_and(|rest| rest.split('.').count() == numbers && rest.split('.').all(digits))
         };
         name == PROBE
+            || name == MARKER
             || numbered(DATA, 1)
             || numbered(TREE, 1)
             || numbered(DIRECTORY, 1)
@@ -76,7 +79,8 @@ mod tests {
     #[test]
     fn only_names_we_give_are_ours() {
         let names = Names::new("file");
-        for ours in ["data.00000003", "tree.0", "dir.17", "file.3.99", "file.3.99.renamed", "probe"] {
+        for ours in ["data.00000003", "tree.0", "dir.17", "file.3.99", "file.3.99.renamed", "probe", "marker"]
+        {
             assert!(names.is_ours(ours), "{ours}");
         }
         for foreign in [

@@ -201,7 +201,7 @@ impl<'a> PhaseRun<'a> {
             stopped_by,
             open_loop: self.transfer.is_some_and(|t| t.pacing != Pacing::Closed),
             asked_operations_per_second: asked(setting.phase),
-            matched: None,
+            matched: done.iter().filter_map(|o| o.matched).reduce(|one, other| one + other),
             operations,
             error_count: done.iter().map(|o| o.result.errors).sum::<u64>() + u64::from(died.is_some()),
             verify_failures: done.iter().map(|o| o.verified.1).sum(),

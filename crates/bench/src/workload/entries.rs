@@ -39,6 +39,24 @@ pub struct Entries {
     /// Compare what is read with what was written.
     #[serde(default)]
     pub verify: bool,
+    /// What a find is looking for: entries that match are counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub looking_for: Option<LookingFor>,
+}
+
+/// What a find is looking for: every condition given must hold.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct LookingFor {
+    /// Names like this: `*` stands for any characters, `?` for one (find -name).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Exactly so many bytes (find -size 3901c).
+    #[serde(with = "units::text::option", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub size: Option<Bytes>,
+    /// Changed after the last `mark` (find -newer FILE), both by the clock that gives the target's files their times.
+    pub newer: bool,
 }
 
 /// What is done to an item.
@@ -61,6 +79,41 @@ pub enum EntryOperation {
     Remove,
     /// List all directories of the tree and look at every entry.
     Find,
+    /// Remember this instant for finds that look for what is newer (IO500 timestamp). Ends when the clock of the target's
+    /// files has moved on, so that everything made from then on is newer.
+    Mark,
+}
+
+impl LookingFor {
+    /// Whether a name fits the pattern.
+    pub fn fits(&self, name: &[u8]) -> bool {
+        self.name.as_ref().is_none_or(|pattern| fits(pattern.as_bytes(), name))
+    }
+}
+
+/// Whether `name` fits a pattern of `*`, `?` and characters that stand for themselves. A star first takes nothing, and one
+/// character more whenever what follows it does not fit.
+fn fits(pattern: &[u8], name: &[u8]) -> bool {
+    let (mut at, mut position) = (0, 0);
+    let mut star: Option<(usize, usize)> = None;
+    while position < name.len() {
+        match pattern.get(at) {
+            Some(b'*') => {
+                star = Some((at + 1, position));
+                at += 1;
+            }
+            Some(c) if *c == b'?' || *c == name[position] => {
+                at += 1;
+                position += 1;
+            }
+            _ => {
+                let Some((after, taken)) = star else { return false };
+                star = Some((after, taken + 1));
+                (at, position) = (after, taken + 1);
+            }
+        }
+    }
+    pattern[at..].iter().all(|c| *c == b'*')
 }
 
 /// What the items of a tree are.
@@ -90,6 +143,38 @@ impl Entries {
             rank_shift: RankShift::None,
             relative: false,
             verify: false,
+            looking_for: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::fits;
+
+    /// As defined: tries everything a star may stand for.
+    fn naive(pattern: &[u8], name: &[u8]) -> bool {
+        match (pattern.split_first(), name.split_first()) {
+            (None, None) => true,
+            (Some((b'*', rest)), _) => (0..=name.len()).any(|taken| naive(rest, &name[taken..])),
+            (Some((b'?', rest)), Some((_, name))) => naive(rest, name),
+            (Some((c, rest)), Some((first, name))) => c == first && naive(rest, name),
+            _ => false,
+        }
+    }
+
+    #[test]
+    fn io500_looks_for_01_anywhere() {
+        assert!(fits(b"*01*", b"file.mdtest.0.1012") && fits(b"*01*", b"01"));
+        assert!(!fits(b"*01*", b"file.0.1") && !fits(b"", b"x") && fits(b"", b""));
+    }
+
+    proptest! {
+        #[test]
+        fn patterns_fit_as_defined(pattern in "[ab*?]{0,7}", name in "[ab]{0,9}") {
+            prop_assert_eq!(fits(pattern.as_bytes(), name.as_bytes()), naive(pattern.as_bytes(), name.as_bytes()));
         }
     }
 }

@@ -19,7 +19,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Ratio;
 
-pub use entries::{Entries, EntryOperation, Item};
+pub use entries::{Entries, EntryOperation, Item, LookingFor};
 pub use files::{FileSet, Layout, Tree};
 pub use prepare::PREPARE;
 pub use rate::PhaseRate;

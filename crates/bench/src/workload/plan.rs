@@ -45,6 +45,7 @@ impl Workload {
             EntryOperation::MakeTree | EntryOperation::RemoveTree if tree.per_rank => tree.all_directories(),
             EntryOperation::MakeTree | EntryOperation::RemoveTree => by_the_first(tree.all_directories()),
             EntryOperation::Rename | EntryOperation::Remove if tree.shared_items => by_the_first(tree.items),
+            EntryOperation::Mark => by_the_first(1),
             _ => tree.items,
         };
         let each = match entries.operation {
@@ -76,8 +77,9 @@ impl Workload {
         let ranks = u64::from(self.ranks);
         let tree = &self.files.tree;
         let trees = if tree.per_rank { ranks } else { 1 };
+        let marker = u64::from(self.entries().any(|e| e.operation == EntryOperation::Mark));
         let entries = if self.entries().next().is_some() {
-            tree.all_items(self.ranks) + tree.all_directories() * trees
+            tree.all_items(self.ranks) + tree.all_directories() * trees + marker
         } else {
             0
         };

@@ -36,7 +36,7 @@ impl Workload {
 
     fn needs_items(&self, operation: EntryOperation) -> bool {
         match operation {
-            EntryOperation::MakeTree | EntryOperation::RemoveTree => false,
+            EntryOperation::MakeTree | EntryOperation::RemoveTree | EntryOperation::Mark => false,
             EntryOperation::Find => self.files.tree.items > 0,
             _ => true,
         }

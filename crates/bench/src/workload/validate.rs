@@ -379,9 +379,34 @@ impl Workload {
         Ok(())
     }
 
+    /// Only a find looks for something; what is newer is newer than a mark.
+    fn check_find(&self, name: &str, entries: &Entries) -> Result<()> {
+        let Some(sought) = &entries.looking_for else { return Ok(()) };
+        if entries.operation != EntryOperation::Find {
+            return Err(wrong(
+                format!("phase `{name}` is no find, and can't look for anything"),
+                "leave out `looking_for`, or set `operation = \"find\"`",
+            ));
+        }
+        let before = self.phases.iter().take_while(|phase| phase.name != name);
+        let marks = |phase: &Phase| {
+            phase.jobs.iter().any(
+                |job| matches!(&job.activity, Activity::Entries(e) if e.operation == EntryOperation::Mark),
+            )
+        };
+        if sought.newer && !before.into_iter().any(marks) {
+            return Err(wrong(
+                format!("phase `{name}` looks for what is newer than a mark that no phase before it makes"),
+                "add a phase with `operation = \"mark\"`, or leave out `newer`",
+            ));
+        }
+        Ok(())
+    }
+
     fn check_entries(&self, name: &str, stop: &Stop, entries: &Entries) -> Result<()> {
-        use EntryOperation::{Find, MakeTree, Remove, RemoveTree, Rename};
-        let needs_items = !matches!(entries.operation, MakeTree | RemoveTree | Find);
+        use EntryOperation::{Find, MakeTree, Mark, Remove, RemoveTree, Rename};
+        self.check_find(name, entries)?;
+        let needs_items = !matches!(entries.operation, MakeTree | RemoveTree | Find | Mark);
         if needs_items && self.files.tree.items == 0 {
             return Err(wrong(format!("phase `{name}` works on no items"), "set `items` in `[files.tree]`"));
         }

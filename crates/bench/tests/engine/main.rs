@@ -9,6 +9,7 @@ mod contents;
 mod counts;
 mod entries;
 mod examples;
+mod find;
 mod hits;
 mod jobs;
 mod mix;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bench::Workload;
 use bench::data::{Data, Pattern};
 use bench::workload::{
-    Arrival, Entries, EntryOperation, Item, Layout, Order, Pacing, Phase, Stop, Transfer, Tree,
+    Arrival, Entries, EntryOperation, Item, Layout, LookingFor, Order, Pacing, Phase, Stop, Transfer, Tree,
 };
 use proptest::prelude::*;
 use units::{Bytes, Ratio};
@@ -53,6 +53,11 @@ fn entries() -> impl Strategy<Value = Entries> {
                 rank_shift,
                 relative,
                 verify,
+                looking_for: (operation == Find).then(|| LookingFor {
+                    name: verify.then(|| "*01?".to_owned()),
+                    size: fsync.then_some(size),
+                    newer: false,
+                }),
                 ..Entries::of(operation)
             }
         },

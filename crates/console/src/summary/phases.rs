@@ -38,7 +38,7 @@ fn row(name: &str, phases: &[&PhaseResult]) -> [Cell; 11] {
     };
     let latency = latency(phases);
     [
-        Cell::new(name),
+        Cell::new(titled(name, phases)),
         Cell::new(phases.len()),
         bandwidth(statistics::median(&rates)).strong(),
         bandwidth(rates.iter().copied().reduce(f64::min)),
@@ -50,6 +50,14 @@ fn row(name: &str, phases: &[&PhaseResult]) -> [Cell; 11] {
         Cell::new(tail(phases)),
         Cell::new(limits(phases)),
     ]
+}
+
+/// The name, with what a search has found: the first repetition's, for they all look for the same.
+fn titled(name: &str, phases: &[&PhaseResult]) -> String {
+    match phases.first().and_then(|phase| Some((phase.matched?, phase.operation_count()))) {
+        Some((matched, all)) => format!("{name} ({matched} of {all} found)"),
+        None => name.to_owned(),
+    }
 }
 
 fn values(phases: &[&PhaseResult], figure: impl Fn(&PhaseResult) -> f64) -> Vec<f64> {

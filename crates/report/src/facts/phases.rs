@@ -206,3 +206,25 @@ pub fn verification(record: &RunRecord) -> Table {
     }
     table
 }
+
+/// What was looked for and found, where anything was.
+pub fn searches(record: &RunRecord) -> Table {
+    let mut table = Table::new("Entries looked for and found").words(["Test and phase"]).figures([
+        "Repetition",
+        "Looked at",
+        "Found",
+    ]);
+    for phase in Phase::all(record) {
+        for (number, result) in &phase.results {
+            if let Some(matched) = result.matched {
+                table.row(vec![
+                    phase.title().into(),
+                    number.to_string().into(),
+                    result.operation_count().to_string().into(),
+                    matched.to_string().into(),
+                ]);
+            }
+        }
+    }
+    table
+}

@@ -11,6 +11,7 @@ pub fn checks(record: &RunRecord) -> Markup {
     html! {
         p { (checks::sentence(&groups)) }
         (phases::verification(record).html())
+        (phases::searches(record).html())
         @for group in &groups {
             @if matches!(group.outcome, Outcome::Fail | Outcome::Note) {
                 (group.table.html())
