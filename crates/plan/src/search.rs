@@ -49,6 +49,8 @@ pub struct Options {
 pub struct Plan {
     /// What was asked.
     pub demand: Demand,
+    /// Where was looked.
+    pub regions: Vec<Region>,
     /// Designs whose limits and prices are known, best first.
     pub ranked: Vec<Evaluation>,
     /// Designs that can't be ranked: a limit they pass is not in the catalog.
@@ -87,6 +89,7 @@ pub fn search(catalog: &Catalog, spec: &Spec, options: &Options) -> Result<Plan>
         prices_unknown: Vec::new(),
         refused: Vec::new(),
         looked_at: 0,
+        regions: regions.clone(),
         demand,
     };
     for place in regions {
@@ -293,7 +296,9 @@ impl Here<'_, '_> {
             if of.is_empty() {
                 let why = service::reasons(self.market, requirement).into_iter();
                 let lines = why
-                    .filter(|(tier, _)| self.market.service(tier).is_ok_and(|tier| service::family(tier) == family))
+                    .filter(|(tier, _)| {
+                        self.market.service(tier).is_ok_and(|tier| service::family(tier) == family)
+                    })
                     .map(|(tier, why)| format!("{tier}: {why}"));
                 let lines = lines.collect();
                 self.refuse(requirement, family, lines);

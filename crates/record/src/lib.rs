@@ -10,6 +10,7 @@ mod id;
 mod latency;
 mod limit;
 mod phase;
+mod plan;
 mod process;
 mod run;
 #[cfg(test)]
@@ -27,6 +28,10 @@ pub use limit::{Limit, LimitCause};
 pub use phase::{
     EngineUsed, Interval, Mark, OperationError, OperationKind, OperationResult, PhaseResult, RankResult,
     StopCause,
+};
+pub use plan::{
+    CostRow, DesignSheet, FactorRow, GrownDesign, GrowthStep, LimitRow, PLAN_VERSION, PlanDocument, RatesRow,
+    RefusedFamily, StorageSheet, Upgrade,
 };
 pub use process::{Origin, boot_id, is_alive, is_gone};
 pub use run::{
