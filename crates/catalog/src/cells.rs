@@ -49,7 +49,7 @@ impl<'a> Cells<'a> {
         let places = (0..columns.len()).map(|step| (self.next.get() + step) % columns.len());
         let Some(place) = places.into_iter().find(|place| columns[*place] == column) else { return "" };
         self.next.set(place + 1);
-        self.row.cells.get(place).unwrap_or_default()
+        self.row.cells.get(place).unwrap_or_default().trim()
     }
 
     /// The text of a cell that may not be blank.

@@ -36,7 +36,7 @@ impl Row {
     /// The cell of a column; empty when it is blank or there is no such column.
     pub fn cell(&self, table: Table, column: &str) -> &str {
         let place = table.columns().iter().position(|name| *name == column);
-        place.and_then(|place| self.cells.get(place)).unwrap_or_default()
+        place.and_then(|place| self.cells.get(place)).unwrap_or_default().trim()
     }
 
     /// What names the row: the cells of its key, `azure/Standard_E16s_v3`.
@@ -97,11 +97,8 @@ impl Rows {
 
 /// Reads one file: cells put into the order of the table's columns, blank lines and lines starting with `#` skipped.
 pub(crate) fn read(table: Table, origin: &Origin, text: &str) -> Result<Vec<Row>> {
-    let mut reader = csv::ReaderBuilder::new()
-        .flexible(true)
-        .comment(Some(b'#'))
-        .trim(csv::Trim::All)
-        .from_reader(text.as_bytes());
+    let mut reader =
+        csv::ReaderBuilder::new().flexible(true).comment(Some(b'#')).from_reader(text.as_bytes());
     let places = places(table, origin, reader.headers().map_err(|error| unreadable(origin, &error))?)?;
     let width = table.columns().len();
     let as_written = places.iter().enumerate().all(|(at, place)| at == *place) && places.len() == width;
@@ -122,7 +119,7 @@ pub(crate) fn read(table: Table, origin: &Origin, text: &str) -> Result<Vec<Row>
 fn places(table: Table, origin: &Origin, header: &StringRecord) -> Result<Vec<usize>> {
     let columns = table.columns();
     let mut places = Vec::with_capacity(header.len());
-    for name in header {
+    for name in header.iter().map(str::trim) {
         let Some(place) = columns.iter().position(|column| *column == name) else {
             let message = format!("{}: unknown column `{name}`", origin.file);
             let hint = match spec::nearest(name, columns.iter().copied()) {
@@ -139,7 +136,7 @@ fn places(table: Table, origin: &Origin, header: &StringRecord) -> Result<Vec<us
     }
     let layout = table.layout();
     let mut needed = layout.key.iter().chain(&["source", "as_of"]);
-    if let Some(column) = needed.find(|column| !header.iter().any(|name| name == **column)) {
+    if let Some(column) = needed.find(|column| !header.iter().any(|name| name.trim() == **column)) {
         let message = format!("{}: no column `{column}`", origin.file);
         let hint = format!("every file of {table} starts with a line of column names; this one is needed");
         return Err(Fault::new(origin.kind(), message).hint(hint));

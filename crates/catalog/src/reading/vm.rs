@@ -18,6 +18,12 @@ pub(super) fn read(cells: &Cells<'_>, texts: &mut Texts) -> Result<Vm> {
     let disks_burst = cells.rate("burst_iops", "burst_bandwidth", unit)?;
     let disks_newest = cells.rate("newest_iops", "newest_bandwidth", unit)?;
     let disks_cached = cells.rate("cached_iops", "cached_bandwidth", unit)?;
+    for column in ["hyperthreaded", "attachments_shared", "efa"] {
+        cells.flag(column)?;
+    }
+    for column in ["cached_gib", "temp_disk_gib", "max_nics"] {
+        cells.number(column)?;
+    }
     let network_unit = cells.rate_unit("network_unit")?;
     Ok(Vm {
         cloud,
