@@ -3,10 +3,14 @@
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 use std::fs;
+use std::sync::LazyLock;
 
 use catalog::{Catalog, Table};
 use proptest::prelude::*;
 use spec::{Cloud, Commitment};
+
+/// The facts that come with the program, read once.
+static CATALOG: LazyLock<Catalog> = LazyLock::new(|| Catalog::embedded().unwrap());
 
 /// Text that a cell may hold: commas, quotes and line breaks too.
 fn cell() -> impl Strategy<Value = String> {
@@ -14,7 +18,7 @@ fn cell() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(12))]
 
     #[test]
     fn a_row_written_and_read_is_the_same(sku in "[a-z0-9.]{1,12}", notes in cell(), document in cell(), vcpus in 1u32..400, gib in 0.5f64..4096.0) {
@@ -43,10 +47,9 @@ proptest! {
 
     #[test]
     fn more_of_a_thing_never_costs_less(a in 0.0f64..300_000.0, b in 0.0f64..300_000.0) {
-        let catalog = Catalog::embedded().unwrap();
         let (less, more) = if a < b { (a, b) } else { (b, a) };
         for item in ["io2-bx:iops", "gp3:iops", "gp3:throughput", "gp3:capacity"] {
-            let price = catalog.prices.of(Cloud::Aws, "us-east-1", item, Commitment::Payg).unwrap();
+            let price = CATALOG.prices.of(Cloud::Aws, "us-east-1", item, Commitment::Payg).unwrap();
             prop_assert!(price.of(less).get() <= price.of(more).get());
         }
     }
@@ -54,7 +57,7 @@ proptest! {
 
 #[test]
 fn every_table_written_out_and_laid_over_itself_is_the_same() {
-    let catalog = Catalog::embedded().unwrap();
+    let catalog = CATALOG.clone();
     let dir = tempfile::tempdir().unwrap();
     for table in Table::ALL {
         let mut writer = csv::Writer::from_path(dir.path().join(table.files()[0])).unwrap();
