@@ -75,7 +75,7 @@ fn what_is_not_known_is_named_and_not_guessed() {
         [
             "Filestore-Regional: its read throughput",
             "Filestore-Regional: its write throughput",
-            "what one client reaches of Filestore"
+            "Filestore-Regional: what one client reaches"
         ]
     );
     assert!(regional.limits.is_empty());

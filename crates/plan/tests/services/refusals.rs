@@ -41,11 +41,7 @@ fn previews_need_the_guard_taken_off() {
     let tier = "AMLFS-Durable-Premium-20";
     assert!(ground.reason(tier, &requirement).contains("preview"));
     ground.guards.cautioned_tiers = true;
-    assert_eq!(
-        ground.reason(tier, &requirement),
-        "not in the catalog: AMLFS-Durable-Premium-20: its sizes",
-        "its sizes were not seen"
-    );
+    assert_eq!(ground.reason(tier, &requirement), "not in the catalog: its sizes", "its sizes were not seen");
 }
 
 #[test]
@@ -115,8 +111,21 @@ fn the_nearest_possible_figure_is_told() {
          MiB/s of a volume, 4500 MiB/s together at 100:0)"
     );
     let large = ground.reason("ANF-Standard", &need(101.0, 1.0, 1.0));
-    assert_eq!(large, "100 TiB at most, 101 TiB is needed");
+    assert_eq!(large, "at most 100 TiB, 101 TiB is needed");
     let writes = ground.calibrated(0.9, 0.8).reason("ANF-Ultra", &need(50.0, 10.0, 1400.0));
     assert!(writes.starts_with("write reaches at most 1258.3 MB/s of the 1400.0 MB/s needed"), "{writes}");
     assert!(writes.ends_with("x 0.80 calibration"), "{writes}");
+}
+
+#[test]
+fn a_size_without_bound_still_tells_the_nearest_figure() {
+    let mut ground = Ground::embedded(Cloud::Aws);
+    let tiers = &mut ground.catalog.to_mut().services;
+    let lustre = tiers.iter_mut().find(|tier| &*tier.tier == "PERSISTENT_2-SSD-125").unwrap();
+    lustre.read_max = Some(Bandwidth::mb_per_second(1000.0));
+    lustre.write_max = lustre.read_max;
+    assert_eq!(
+        ground.reason("PERSISTENT_2-SSD-125", &need(1.0, 5000.0, 100.0)),
+        "read reaches at most 4000.0 MB/s of the 5000.0 MB/s needed: service maximum (4 x at most 1000 MB/s of a volume)"
+    );
 }

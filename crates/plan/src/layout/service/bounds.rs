@@ -5,7 +5,7 @@ use units::{Bandwidth, Bytes, Iops, Ratio};
 
 use super::mixed::{self, Mixed};
 use super::order::Order;
-use super::words::{Unit, number, times};
+use super::words::{Unit, number, size_in_tib, times};
 use crate::demand::Requirement;
 use crate::limit::{Capability, Limit, Place, UnknownLimit};
 
@@ -103,7 +103,7 @@ impl Bound {
     /// The bound of an order, with its arithmetic.
     pub fn limit(&self, tier: &ServiceTier, order: &Order, requirement: &Requirement) -> Limit {
         let stated = self.stated(order);
-        let size = format!("{}{} of {}", times(order.count), order.capacity, tier.tier);
+        let size = format!("{}{} of {}", times(order.count), size_in_tib(order.capacity), tier.tier);
         let unit = Unit::of_both(self.one);
         let cause = match (self.place, self.per) {
             (Place::ServiceIops, _) => iops_cause(tier, &size, stated, requirement.disk_io()),
@@ -143,38 +143,42 @@ fn ordered_cause(order: &Order, stated: Capability) -> String {
 
 /// Bounds a tier has whose figures are not in the catalog.
 pub fn unknown(tier: &ServiceTier, read_share: Ratio) -> Vec<UnknownLimit> {
-    let mut unknown = rates_unknown(tier);
-    let mut add = |place, what: String| unknown.push(UnknownLimit { place, what });
-    if tier.disk_read_per_tib.is_some() != tier.disk_write_per_tib.is_some() {
-        add(Place::DiskBandwidth, format!("{}: the disks' rate of one direction", tier.tier));
+    let mut unknown = Vec::new();
+    let mut add = |place, what: &str| {
+        unknown.push(UnknownLimit { place, what: format!("{}: {what}", tier.tier) });
+    };
+    for what in rates_unknown(tier) {
+        add(Place::ServiceThroughput, what);
+    }
+    let disks = (tier.disk_read_per_tib, tier.disk_write_per_tib);
+    if disks.0.is_some() != disks.1.is_some() {
+        add(Place::DiskBandwidth, "the disks' rate of one direction");
+    }
+    if disks != (None, None) && tier.read_per_tib.is_none() {
+        add(Place::ServerNetwork, "its network's rate");
     }
     if tier.throughput.as_ref().is_some_and(|order| order.max.is_none() && order.max_per_tib.is_none()) {
-        add(Place::ServiceMaximum, format!("{}: the most throughput that can be ordered", tier.tier));
+        add(Place::ServiceMaximum, "the most throughput that can be ordered");
     }
     if tier.read_max.is_some() != tier.write_max.is_some() {
-        add(Place::ServiceMaximum, format!("{}: the most of one direction", tier.tier));
+        add(Place::ServiceMaximum, "the most of one direction");
     }
     if mixed::at(tier, read_share) == Mixed::Unknown {
-        add(Place::ServiceMaximum, format!("{}: the most at this mix of reads and writes", tier.tier));
+        add(Place::ServiceMaximum, "the most at this mix of reads and writes");
     }
     // A Lustre client reaches what its network does; an NFS mount has bounds of its own.
     if tier.protocol == Protocol::Nfs && tier.clients.is_empty() {
-        add(Place::ClientMount, format!("what one client reaches of {}", tier.service));
+        add(Place::ClientMount, "what one client reaches");
     }
     unknown
 }
 
 /// Directions in which nothing says what a tier delivers: no order of it can be shown to meet a requirement.
-pub fn rates_unknown(tier: &ServiceTier) -> Vec<UnknownLimit> {
+pub fn rates_unknown(tier: &ServiceTier) -> Vec<&'static str> {
     let directions = [
-        ("read", tier.read_per_tib.or(tier.disk_read_per_tib)),
-        ("write", tier.write_per_tib.or(tier.disk_write_per_tib)),
+        ("its read throughput", tier.read_per_tib.or(tier.disk_read_per_tib)),
+        ("its write throughput", tier.write_per_tib.or(tier.disk_write_per_tib)),
     ];
     let missing = directions.iter().filter(|(_, rate)| rate.is_none() && tier.throughput.is_none());
-    missing
-        .map(|(direction, _)| UnknownLimit {
-            place: Place::ServiceThroughput,
-            what: format!("{}: its {direction} throughput", tier.tier),
-        })
-        .collect()
+    missing.map(|(what, _)| *what).collect()
 }

@@ -70,13 +70,11 @@ pub fn per_stream(tier: &ServiceTier, limit: &ClientLimit) -> Option<PerClient> 
 
 /// What the choice of a profile means, where there is a choice.
 pub fn note(tier: &ServiceTier, chosen: &ClientLimit) -> Option<String> {
-    let first = tier.clients.first()?;
     let others: Vec<String> =
         tier.clients.iter().filter(|limit| limit.profile != chosen.profile).map(text).collect();
     if others.is_empty() {
         return None;
     }
-    let default = if first.profile == chosen.profile { " (taken unless another is named)" } else { "" };
     let needs = if chosen.notes.is_empty() { String::new() } else { format!(" ({})", chosen.notes) };
-    Some(format!("{}{default}{needs}; without it {}", text(chosen), others.join(", ")))
+    Some(format!("{}{needs}; otherwise {}", text(chosen), others.join(", ")))
 }

@@ -3,7 +3,7 @@
 use catalog::ServiceTier;
 
 use super::order::Order;
-use super::words::{rate, times};
+use super::words::{rate, size, times};
 use crate::cost::{CostLine, Part};
 use crate::market::Market;
 use crate::volume::quantity;
@@ -11,7 +11,7 @@ use crate::volume::quantity;
 /// A line for the capacity, and one for the throughput where it is billed apart.
 pub fn lines(market: &Market<'_>, tier: &ServiceTier, order: &Order) -> Vec<CostLine> {
     let many = times(order.count);
-    let capacity = format!("{many}{} of {}", order.capacity, tier.tier);
+    let capacity = format!("{many}{} of {}", size(order.capacity), tier.tier);
     let mut lines = vec![line(market, tier, "capacity", capacity, order.total().get() as f64)];
     if let Some(throughput) = order.throughput {
         let what = format!("{many}{} of {}", rate(throughput), tier.tier);

@@ -21,7 +21,7 @@ use units::{Bandwidth, Bytes};
 pub use reasons::reasons;
 
 use self::order::{Need, Order};
-use self::words::{rate, times};
+use self::words::{rate, size_in_tib, times};
 use super::{Assessment, Burst};
 use crate::demand::Requirement;
 use crate::design::{Family, Layout, Service};
@@ -44,6 +44,11 @@ pub fn assess(market: &Market<'_>, service: &Service, requirement: &Requirement)
     assessment.refusals = refusals::of_tier(market, tier, requirement);
     assessment.refusals.extend(refusals::of_order(market, tier, &order, service.throughput, requirement));
     assessment.notes = notes(tier, service, &order, client, requirement);
+    if market.price(&tier.priced("iops")).is_some() {
+        assessment
+            .notes
+            .push("more IOPS than its capacity includes can be ordered; not counted here".to_owned());
+    }
     Ok(assessment)
 }
 
@@ -97,9 +102,9 @@ fn per_tib_of(per_tib: Bytes, capacity: Bytes) -> Bytes {
 fn burst(tier: &ServiceTier, order: &Order) -> Option<Burst> {
     let per_tib = tier.burst_per_tib?;
     let tib = order.total().get() as f64 / Bytes::tib(1).get() as f64;
-    let size = format!("{}{}", times(order.count), order.capacity);
+    let size = format!("{}{}", times(order.count), size_in_tib(order.capacity));
     let disks = tier.disk_read_per_tib.map_or(String::new(), |disks| {
-        format!(", for data in the servers' memory; their disks keep to {} per TiB", rate(disks))
+        format!(", for data in the servers' memory; their disks sustain {} per TiB", rate(disks))
     });
     Some(Burst {
         read: Some(Bandwidth::bytes_per_second(per_tib.get() * tib)),

@@ -145,9 +145,13 @@ fn most_ordered(tier: &ServiceTier) -> f64 {
     order.max.map_or(f64::INFINITY, Bandwidth::get).min(listed).min(by_size)
 }
 
-/// `count` volumes as large and as fast as they get, or `None` where one has no bound.
-pub fn utmost(tier: &ServiceTier, count: u32) -> Option<Order> {
-    let capacity = sizes::largest(&tier.sizes)?;
-    let throughput = tier.throughput.as_ref().map(|_| Bandwidth::bytes_per_second(most_ordered(tier)));
-    throughput.is_none_or(|rate| rate.get().is_finite()).then_some(Order { count, capacity, throughput })
+/// `count` volumes as large and as fast as they get; where the provider names no bound, as needed.
+pub fn utmost(tier: &ServiceTier, bounds: &[Bound], need: &Need, count: u32) -> Option<Order> {
+    let share = |total: f64| total / f64::from(count);
+    let needed = share(need.capacity.max(need.most(bounds, Per::Tib) * TIB));
+    let capacity = sizes::largest(&tier.sizes).or_else(|| sizes::at_least(&tier.sizes, needed))?;
+    let most = most_ordered(tier);
+    let rate = if most.is_finite() { most } else { share(need.most(bounds, Per::Ordered)) };
+    let throughput = tier.throughput.as_ref().map(|_| Bandwidth::bytes_per_second(rate));
+    Some(Order { count, capacity, throughput })
 }

@@ -5,7 +5,7 @@ use units::Bandwidth;
 
 use super::bounds::{self, Bound};
 use super::order::{self, Need, Order};
-use super::words::times;
+use super::words::{size, times};
 use super::{family, refusals};
 use crate::calibration::Factor;
 use crate::demand::Requirement;
@@ -34,16 +34,16 @@ fn reason(market: &Market<'_>, tier: &ServiceTier, requirement: &Requirement) ->
     if order::cheapest(tier, &bounds, &need, most).is_some() {
         return None;
     }
-    let nearest = order::utmost(tier, most).map(|order| nearest(&order, tier, &bounds, requirement, &factor));
+    let nearest = order::utmost(tier, &bounds, &need, most)
+        .map(|order| nearest(&order, tier, &bounds, requirement, &factor));
     Some(nearest.unwrap_or_else(|| format!("no order of up to {most} name spaces meets the requirement")))
 }
 
 /// What has to be known of a tier before anything can be ordered for a rate.
 pub fn facts_missing(tier: &ServiceTier) -> Option<String> {
-    let mut missing: Vec<String> =
-        bounds::rates_unknown(tier).into_iter().map(|unknown| unknown.what).collect();
+    let mut missing = bounds::rates_unknown(tier);
     if tier.sizes.is_empty() {
-        missing.push(format!("{}: its sizes", tier.tier));
+        missing.push("its sizes");
     }
     (!missing.is_empty()).then(|| format!("not in the catalog: {}", missing.join(", ")))
 }
@@ -56,9 +56,9 @@ fn nearest(
     requirement: &Requirement,
     factor: &Factor,
 ) -> String {
-    let size = format!("{}{}", times(order.count), order.capacity);
+    let most = format!("{}{}", times(order.count), size(order.capacity));
     if order.total() < requirement.capacity {
-        return format!("{size} at most, {:#} is needed", requirement.capacity);
+        return format!("at most {most}, {} is needed", size(requirement.capacity));
     }
     let short = Operation::ALL.into_iter().filter_map(|operation| {
         let (needed, share) = need_of(operation, requirement, factor);
@@ -67,7 +67,7 @@ fn nearest(
     });
     let worst = short.min_by(|a, b| (a.2 / a.3).total_cmp(&(b.2 / b.3)));
     let Some((operation, bound, reached, needed, share)) = worst else {
-        return format!("{size} at most do not meet the requirement");
+        return format!("at most {most}, which does not meet the requirement");
     };
     let (reached, needed) = (Bandwidth::bytes_per_second(reached), Bandwidth::bytes_per_second(needed));
     let limit = bound.limit(tier, order, requirement);

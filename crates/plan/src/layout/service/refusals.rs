@@ -6,21 +6,21 @@ use units::Bandwidth;
 
 use super::order::Order;
 use super::sizes;
-use super::words::{rate, times};
+use super::words::{rate, size, times};
 use crate::demand::Requirement;
 use crate::market::{Market, allows, survives};
 
 /// What stands against a tier, however much of it is ordered.
 pub fn of_tier(market: &Market<'_>, tier: &ServiceTier, requirement: &Requirement) -> Vec<String> {
+    if tier.protocol == Protocol::Other {
+        return vec![format!("clients of {} speak neither Lustre nor NFS", tier.service)];
+    }
     let mut why = Vec::new();
     if !allows(&market.constraints.tiers, &tier.tier) {
         why.push(format!("the constraints do not allow the tier {}", tier.tier));
     }
-    if tier.protocol == Protocol::Other {
-        why.push(format!("clients of {} speak neither Lustre nor NFS", tier.service));
-    }
     if let Some(caution) = tier.caution.as_deref().filter(|_| !market.guards.cautioned_tiers) {
-        why.push(format!("{}: {caution}", tier.tier));
+        why.push(format!("the guards leave it out: {caution}"));
     }
     why.extend(durability(tier, requirement.durability));
     encryption(market, tier, &mut why);
@@ -75,11 +75,11 @@ pub fn of_order(
     }
     if !sizes::sold(&tier.sizes, order.capacity) {
         let around = sizes::around(&tier.sizes, order.capacity);
-        why.push(format!("{} of {:#} is not sold: {around}", tier.tier, order.capacity));
+        why.push(format!("{} of {} is not sold: {around}", tier.tier, size(order.capacity)));
     }
     if order.total() < requirement.capacity {
-        let all = format!("{}{:#}", times(order.count), order.capacity);
-        why.push(format!("{all} is less than the {:#} needed", requirement.capacity));
+        let all = format!("{}{}", times(order.count), size(order.capacity));
+        why.push(format!("{all} is less than the {} needed", size(requirement.capacity)));
     }
     why.extend(throughput(tier, order, asked));
     why

@@ -3,6 +3,8 @@
 use catalog::SizeRange;
 use units::Bytes;
 
+use super::words;
+
 /// Part of a step that is rounding noise and not worth another step.
 const NOISE: f64 = 1e-9;
 
@@ -32,9 +34,11 @@ pub fn sold(sizes: &[SizeRange], size: Bytes) -> bool {
 pub fn around(sizes: &[SizeRange], size: Bytes) -> String {
     let above = at_least(sizes, size.get() as f64);
     match (below(sizes, size), above) {
-        (Some(below), Some(above)) => format!("the next sizes are {below:#} and {above:#}"),
-        (Some(below), None) => format!("the largest size is {below:#}"),
-        (None, Some(above)) => format!("the smallest size is {above:#}"),
+        (Some(below), Some(above)) => {
+            format!("the next sizes are {} and {}", words::size(below), words::size(above))
+        }
+        (Some(below), None) => format!("the largest size is {}", words::size(below)),
+        (None, Some(above)) => format!("the smallest size is {}", words::size(above)),
         (None, None) => "its sizes are not in the catalog".to_owned(),
     }
 }

@@ -1,6 +1,6 @@
 //! Figures as providers state them.
 
-use units::Bandwidth;
+use units::{Bandwidth, Bytes};
 
 use crate::limit::Capability;
 
@@ -66,6 +66,24 @@ pub fn rate(rate: Bandwidth) -> String {
     Unit::of(rate.get()).one(rate.get())
 }
 
+/// A capacity as it is ordered: whole TiB, or GiB.
+pub fn size(bytes: Bytes) -> String {
+    let tib = Bytes::tib(1).get();
+    if bytes.get().is_multiple_of(tib) {
+        return format!("{} TiB", bytes.get() / tib);
+    }
+    format!("{} GiB", number(bytes.as_gib()))
+}
+
+/// A capacity that is multiplied by a figure per TiB: `4800 GiB (4.69 TiB)`.
+pub fn size_in_tib(bytes: Bytes) -> String {
+    let ordered = size(bytes);
+    if ordered.ends_with("TiB") {
+        return ordered;
+    }
+    format!("{ordered} ({:.2} TiB)", bytes.as_gib() / 1024.0)
+}
+
 /// Up to one decimal; none where it is zero.
 pub fn number(value: f64) -> String {
     let text = format!("{value:.1}");
@@ -92,5 +110,11 @@ mod tests {
         assert_eq!(rate(Bandwidth::bytes_per_second(1_234_567.0)), "1.2 MB/s");
         let both = Capability::each(260.0 * 1_048_576.0, 88.0 * 1_048_576.0);
         assert_eq!(Unit::of_both(both).pair(both), "260 read / 88 write MiB/s");
+    }
+
+    #[test]
+    fn capacities_are_told_as_they_are_ordered() {
+        assert_eq!(size(Bytes::tib(3712)), "3712 TiB");
+        assert_eq!(size_in_tib(Bytes::gib(4800)), "4800 GiB (4.69 TiB)");
     }
 }
