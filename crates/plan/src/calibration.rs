@@ -1,8 +1,12 @@
 use std::collections::BTreeMap;
 
+use catalog::Catalog;
 use spec::Figures;
 
 use crate::design::Family;
+
+/// How the source of a factor begins that was fitted from the user's own runs: `runs 20261121-214226-3f9a1c, ...`.
+pub const OWN_RUNS: &str = "runs ";
 
 /// Where a factor comes from.
 #[derive(
@@ -94,6 +98,28 @@ pub struct Calibration {
 }
 
 impl Calibration {
+    /// What the catalog knows: fitted from published results, or from the user's own runs where an overlay has them.
+    pub fn of(catalog: &Catalog) -> Self {
+        let mut known = Self::default();
+        for fitted in &catalog.calibration {
+            let Some(family) =
+                Family::ALL.into_iter().find(|family| *family.as_str() == *fitted.architecture)
+            else {
+                continue;
+            };
+            let basis =
+                if fitted.source.document.starts_with(OWN_RUNS) { Basis::Measured } else { Basis::Published };
+            let (min, max, count) = (fitted.min, fitted.max, fitted.n);
+            let share = Share { value: fitted.usable(), min, max, count, basis };
+            match &*fitted.operation {
+                "read" => known.set_read(family, share),
+                "write" => known.set_write(family, share),
+                _ => {}
+            }
+        }
+        known
+    }
+
     /// Sets what a family reaches when reading.
     pub fn set_read(&mut self, family: Family, share: Share) {
         self.reads.insert(family, share);

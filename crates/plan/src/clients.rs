@@ -45,7 +45,9 @@ impl Load {
 pub fn skus<'a>(market: &Market<'a>, demand: &Demand) -> Vec<(&'a Vm, Option<f64>)> {
     let wanted = |vm: &&'a Vm| match &demand.client_sku {
         Some(sku) => &*vm.sku == sku.as_str(),
-        None => vm.constrained_of.is_none(),
+        None => {
+            vm.constrained_of.is_none() && vm.pcores >= market.guards.min_client_pcores.min(demand.pcores)
+        }
     };
     let priced =
         market.vms().filter(wanted).map(|vm| (vm, market.vm_price(vm).map(|price| price.of(1.0).get())));
@@ -60,7 +62,13 @@ pub fn usable_pcores(vm: &Vm, memory_per_pcore: Bytes) -> u32 {
 
 /// How many clients of a SKU the grid needs to carry `load` and, where a storage bounds what one client gets, `per_client`;
 /// `None` if this SKU can't be used.
-pub fn count(demand: &Demand, vm: &Vm, load: Load, per_client: Capability) -> Option<u32> {
+pub fn count(
+    market: &Market<'_>,
+    demand: &Demand,
+    vm: &Vm,
+    load: Load,
+    per_client: Capability,
+) -> Option<u32> {
     let usable = usable_pcores(vm, demand.memory_per_pcore);
     if usable == 0 {
         return None;
@@ -70,7 +78,8 @@ pub fn count(demand: &Demand, vm: &Vm, load: Load, per_client: Capability) -> Op
     match demand.clients {
         Some(clients) if needed > clients => None,
         Some(clients) => Some(clients),
-        None => Some(needed),
+        // One pCore can't be spread.
+        None => Some(needed.max(market.guards.min_clients.min(demand.pcores))),
     }
 }
 

@@ -66,21 +66,6 @@ impl Demand {
             constraints: spec.constraints.clone(),
         })
     }
-
-    /// The same grid `factor` times as large: pCores, rates and capacity.
-    pub fn grown(&self, factor: f64) -> Self {
-        let times = |bytes: Bytes| Bytes::new((bytes.get() as f64 * factor).round() as u64);
-        let mut grown = self.clone();
-        grown.pcores = (f64::from(self.pcores) * factor).round().max(1.0) as u32;
-        grown.clients = self.clients.map(|clients| (f64::from(clients) * factor).round().max(1.0) as u32);
-        for requirement in &mut grown.requirements {
-            requirement.capacity = times(requirement.capacity);
-            requirement.read = requirement.read * factor;
-            requirement.write = requirement.write * factor;
-            requirement.checkpoint = requirement.checkpoint.map(times);
-        }
-        grown
-    }
 }
 
 impl Requirement {

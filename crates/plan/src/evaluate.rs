@@ -13,7 +13,7 @@ use crate::design::{Design, Family, Layout};
 use crate::guard::Guards;
 use crate::layout::servers::client_network;
 use crate::layout::{self, Assessment, Burst, ClientSide, WriteLaw};
-use crate::limit::{Capability, Limit, Operation, Place, Rates, UnknownLimit};
+use crate::limit::{Limit, Operation, Place, Rates, UnknownLimit};
 use crate::market::Market;
 
 /// What is known of a design.

@@ -12,6 +12,10 @@ pub struct Guards {
     pub max_osts: u32,
     /// Fewest storage servers, so that losing one leaves most of the file system.
     pub min_servers: u32,
+    /// Fewest clients of a grid, so that losing one leaves a grid; a spec's `clients` overrides it.
+    pub min_clients: u32,
+    /// Fewest pCores of a client, where the grid has as many; a spec's `client_sku` overrides it.
+    pub min_client_pcores: u32,
     /// Constrained-vCPU SKUs as servers: they cost as much as the full machine and help only per-core licences.
     pub constrained_servers: bool,
     /// Tiers that are previews, deprecated or of previous limits.
@@ -29,6 +33,8 @@ impl Default for Guards {
             min_ost: Bytes::gib(256),
             max_osts: 160,
             min_servers: 3,
+            min_clients: 2,
+            min_client_pcores: 4,
             constrained_servers: false,
             cautioned_tiers: false,
             max_name_spaces: 4,
@@ -50,6 +56,10 @@ impl Guards {
             format!("an OST has at least {:#}", self.min_ost),
             format!("a file system has at most {} OSTs", self.max_osts),
             format!("Lustre has at least {} OSSs", self.min_servers),
+            format!(
+                "a grid has at least {} clients of at least {} pCores",
+                self.min_clients, self.min_client_pcores
+            ),
             format!("a service is split over at most {} name spaces", self.max_name_spaces),
             format!("at most {} hosts share a volume", self.max_shared_hosts),
         ];

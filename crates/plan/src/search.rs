@@ -362,7 +362,9 @@ impl Here<'_, '_> {
         }
         let mut best: Option<(f64, &'v Vm, u32, Vec<Layout>)> = None;
         for (vm, price) in skus {
-            let Some(count) = clients::count(self.demand, vm, load, per_client) else { continue };
+            let Some(count) = clients::count(self.market, self.demand, vm, load, per_client) else {
+                continue;
+            };
             let base = price.unwrap_or(0.0) * f64::from(count) + network.unwrap_or(0.0);
             if best.as_ref().is_some_and(|(least, ..)| base >= *least) {
                 continue;

@@ -75,11 +75,11 @@ pub fn order(disk: &Disk, need: &Need) -> Option<Order> {
             let value = |iops: Option<units::Iops>| iops.map(units::Iops::get);
             let ratio = terms.bytes_per_io.map_or(0.0, |bytes| need.bandwidth / bytes.get() as f64);
             let iops = iops_needed.max(ratio).max(value(terms.min.iops).unwrap_or(0.0)).ceil();
-            let bandwidth_max = terms.max.bandwidth.map_or(f64::INFINITY, |max| max.get());
+            let bandwidth_max = terms.max.bandwidth.map_or(f64::INFINITY, units::Bandwidth::get);
             if iops > value(terms.max.iops).unwrap_or(f64::INFINITY) || need.bandwidth > bandwidth_max {
                 return None;
             }
-            let bandwidth_min = terms.min.bandwidth.or(terms.included.bandwidth).map_or(0.0, |min| min.get());
+            let bandwidth_min = terms.min.bandwidth.or(terms.included.bandwidth).map_or(0.0, units::Bandwidth::get);
             let for_iops = terms.iops_per_gib.map_or(0.0, |per_gib| iops / per_gib * GIB);
             // What is included needs no larger size.
             let included = value(terms.included.iops).is_some_and(|included| iops <= included);
@@ -111,11 +111,11 @@ pub fn ordered(disk: &Disk, volume: &Volume) -> Option<Order> {
             let included = terms.included.iops.or(terms.min.iops).map_or(0.0, units::Iops::get);
             let iops = volume.iops.map_or(included, f64::from);
             let follows = iops * terms.bytes_per_io.map_or(256.0 * 1024.0, |bytes| bytes.get() as f64);
-            let max = terms.max.bandwidth.map_or(f64::INFINITY, |max| max.get());
+            let max = terms.max.bandwidth.map_or(f64::INFINITY, units::Bandwidth::get);
             let bandwidth = match volume.bandwidth {
                 Some(bandwidth) => bandwidth.get(),
                 None if terms.bandwidth_follows => follows,
-                None => terms.included.bandwidth.map_or(follows, |rate| rate.get()),
+                None => terms.included.bandwidth.map_or(follows, units::Bandwidth::get),
             };
             Some(Order { size, iops, bandwidth: bandwidth.min(max) })
         }
@@ -144,7 +144,7 @@ pub fn most(disk: &Disk, io: Bytes) -> f64 {
     let carried = carried(disk, io);
     let bound = |rate: &Rate| {
         let iops = rate.iops.map_or(f64::INFINITY, |iops| iops.get() * carried);
-        rate.bandwidth.map_or(f64::INFINITY, |bandwidth| bandwidth.get()).min(iops)
+        rate.bandwidth.map_or(f64::INFINITY, units::Bandwidth::get).min(iops)
     };
     match &disk.performance {
         Performance::Fixed(rate) => bound(rate),
@@ -158,7 +158,7 @@ fn fixed(rate: Rate, size: f64) -> Order {
     Order {
         size,
         iops: rate.iops.map_or(f64::INFINITY, units::Iops::get),
-        bandwidth: rate.bandwidth.map_or(0.0, |bandwidth| bandwidth.get()),
+        bandwidth: rate.bandwidth.map_or(0.0, units::Bandwidth::get),
     }
 }
 
@@ -166,12 +166,12 @@ fn by_size(disk: &Disk, size: f64) -> Option<Order> {
     let Performance::BySize { bandwidth_per_tib, iops_per_gib, min, max } = &disk.performance else {
         return None;
     };
-    let bandwidth_max = max.bandwidth.map_or(f64::INFINITY, |max| max.get());
+    let bandwidth_max = max.bandwidth.map_or(f64::INFINITY, units::Bandwidth::get);
     let bandwidth = bandwidth_per_tib.map_or(bandwidth_max, |rate| rate.get() * size / TIB);
     let iops = iops_per_gib.map_or(f64::INFINITY, |per_gib| per_gib * size / GIB);
     let iops_min = min.iops.map_or(0.0, units::Iops::get);
     let iops_max = max.iops.map_or(f64::INFINITY, units::Iops::get);
-    let bandwidth_min = min.bandwidth.map_or(0.0, |min| min.get());
+    let bandwidth_min = min.bandwidth.map_or(0.0, units::Bandwidth::get);
     Some(Order {
         size,
         iops: iops.max(iops_min).min(iops_max),

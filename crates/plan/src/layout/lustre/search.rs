@@ -295,7 +295,7 @@ impl<'a> Search<'a, '_> {
         if checkpoint.get() as f64 > dirty_limit(vm, servers as u32) {
             return true;
         }
-        let network = server_network(vm).write.min(vm.network.map_or(f64::INFINITY, |network| network.get()));
+        let network = server_network(vm).write.min(vm.network.map_or(f64::INFINITY, units::Bandwidth::get));
         let rate = 1.0 / (1.0 / (network * servers) + 1.0 / (one.write * servers));
         rate >= self.goal.write * (1.0 - 1e-9)
     }
