@@ -151,9 +151,14 @@ impl<'a> Cells<'a> {
         if text.is_empty() {
             return Ok(None);
         }
-        let wrong =
-            |_| self.wrong(column, "is not a size", "write a size with its unit, such as 256KiB or 250kB");
-        text.parse().map(Some).map_err(wrong)
+        match text.parse() {
+            Ok(size) if size > Bytes::ZERO && text.ends_with('B') => Ok(Some(size)),
+            _ => Err(self.wrong(
+                column,
+                "is not a size",
+                "write a size with its unit, such as 256KiB or 250kB",
+            )),
+        }
     }
 
     /// Bytes per second of one of the unit that column `unit` names.

@@ -58,6 +58,11 @@ impl Rows {
         self.tables.get(&table).map_or(&[], Vec::as_slice)
     }
 
+    /// The rows of a key, as [`Row::key`] gives it: one, or for prices one for each band.
+    pub fn keyed<'a>(&'a self, table: Table, key: &'a str) -> impl Iterator<Item = &'a Row> {
+        self.of(table).iter().filter(move |row| row.key(table) == key)
+    }
+
     /// Adds what a file says.
     pub(crate) fn add(&mut self, table: Table, rows: Vec<Row>) {
         self.tables.entry(table).or_default().extend(rows);
@@ -103,9 +108,10 @@ pub(crate) fn read(table: Table, origin: &Origin, text: &str) -> Result<Vec<Row>
     let width = table.columns().len();
     let as_written = places.iter().enumerate().all(|(at, place)| at == *place) && places.len() == width;
     let mut rows = Vec::new();
+    let mut lines = Lines { text, counted: 0, line: 1 };
     for record in reader.into_records() {
         let record = record.map_err(|error| unreadable(origin, &error))?;
-        let line = record.position().map_or(0, csv::Position::line);
+        let line = record.position().map_or(0, |position| lines.of(position.byte() as usize));
         if record.len() != places.len() {
             return Err(uneven(origin, line, record.len(), places.len()));
         }
@@ -115,9 +121,39 @@ pub(crate) fn read(table: Table, origin: &Origin, text: &str) -> Result<Vec<Row>
     Ok(rows)
 }
 
+/// Counts lines. The CSV reader's own count is off by one after `\r\n`, and at blank lines and remarks.
+struct Lines<'a> {
+    text: &'a str,
+    counted: usize,
+    line: u64,
+}
+
+impl Lines<'_> {
+    /// The line of the first cell at or after `offset`; offsets must ascend.
+    fn of(&mut self, offset: usize) -> u64 {
+        let bytes = self.text.as_bytes();
+        let breaks = |part: &[u8]| part.iter().filter(|byte| **byte == b'\n').fold(0, |count, _| count + 1);
+        let mut start = offset.min(bytes.len());
+        while let Some(first) = bytes.get(start) {
+            start += match first {
+                b'\r' | b'\n' => 1,
+                b'#' => bytes[start..].iter().position(|byte| *byte == b'\n').unwrap_or(bytes.len() - start),
+                _ => break,
+            };
+        }
+        self.line += breaks(bytes.get(self.counted..start).unwrap_or_default());
+        self.counted = start;
+        self.line
+    }
+}
+
 /// For each column of the file, its place among the table's.
 fn places(table: Table, origin: &Origin, header: &StringRecord) -> Result<Vec<usize>> {
     let columns = table.columns();
+    if header.len() == 1 && header.iter().any(|name| name.contains([';', '\t'])) {
+        let message = format!("{}:1: the columns are not separated by commas", origin.file);
+        return Err(Fault::new(origin.kind(), message).hint("save the file as comma separated values"));
+    }
     let mut places = Vec::with_capacity(header.len());
     for name in header.iter().map(str::trim) {
         let Some(place) = columns.iter().position(|column| *column == name) else {

@@ -66,6 +66,18 @@ pub struct ServiceTier {
     pub source: Source,
 }
 
+impl ServiceTier {
+    /// The limit of one client for a mount profile; `None` when the profile is not known.
+    pub fn client(&self, profile: &str) -> Option<&ClientLimit> {
+        self.clients.iter().find(|limit| *limit.profile == *profile)
+    }
+
+    /// The item under which its capacity, throughput or IOPS is priced: `service:ANF-Premium:capacity`.
+    pub fn priced(&self, what: &str) -> Arc<str> {
+        format!("service:{}:{what}", self.tier).into()
+    }
+}
+
 /// The protocol between clients and a service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Protocol {

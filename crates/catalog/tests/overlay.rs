@@ -17,7 +17,7 @@ fn dir(file: &str, text: impl AsRef<[u8]>) -> tempfile::TempDir {
 }
 
 fn failure(file: &str, text: impl AsRef<[u8]>) -> Fault {
-    Catalog::load(dir(file, text).path()).unwrap_err()
+    Catalog::load(dir(file, text).path()).err().unwrap()
 }
 
 /// Message and hint, without the directory.
@@ -200,7 +200,7 @@ fn links_are_followed_to_files_only() {
     for target in [real.path(), Path::new("/dev/zero")] {
         let over = tempfile::tempdir().unwrap();
         std::os::unix::fs::symlink(target, over.path().join("vms.csv")).unwrap();
-        let fault = Catalog::load(over.path()).unwrap_err();
+        let fault = Catalog::load(over.path()).err().unwrap();
         assert!(fault.message().ends_with("is not a regular file"), "{}", fault.message());
     }
     let gone = tempfile::tempdir().unwrap();
@@ -213,7 +213,7 @@ fn links_are_followed_to_files_only() {
 fn a_file_that_is_far_too_large_is_refused() {
     let over = tempfile::tempdir().unwrap();
     fs::File::create(over.path().join("vms.csv")).unwrap().set_len((64 << 20) + 1).unwrap();
-    let fault = Catalog::load(over.path()).unwrap_err();
+    let fault = Catalog::load(over.path()).err().unwrap();
     assert!(fault.message().ends_with("is larger than 64 MiB"));
 }
 

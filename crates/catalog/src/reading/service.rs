@@ -1,5 +1,4 @@
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use fault::Result;
 use units::{Bandwidth, Iops, Ratio};
@@ -81,7 +80,8 @@ fn needed_flag(cells: &Cells<'_>, column: &str) -> Result<bool> {
 fn sizes(cells: &Cells<'_>) -> Result<Vec<SizeRange>> {
     let ranges = ranges::read(cells, "sizes")?;
     let gib_each = cells.one_of("size_unit", &[("GiB", 1.0), ("TiB", 1024.0)])?;
-    let size = |count: f64| gib(count * gib_each);
+    // a step of no bytes would have no end
+    let size = |count: f64| gib(count * gib_each).max(units::Bytes::new(1));
     Ok(ranges
         .into_iter()
         .map(|range| SizeRange { min: size(range.min), step: size(range.step), max: range.max.map(size) })
@@ -133,16 +133,4 @@ fn metadata_iops(cells: &Cells<'_>) -> Result<Vec<Iops>> {
         values.extend((0..=steps as u32).map(|step| Iops::new(range.min + f64::from(step) * range.step)));
     }
     Ok(values)
-}
-
-impl ServiceTier {
-    /// The limit of one client for a mount profile; `None` when the profile is not known.
-    pub fn client(&self, profile: &str) -> Option<&ClientLimit> {
-        self.clients.iter().find(|limit| *limit.profile == *profile)
-    }
-
-    /// The item under which its capacity, throughput or IOPS is priced: `service:ANF-Premium:capacity`.
-    pub fn priced(&self, what: &str) -> Arc<str> {
-        format!("service:{}:{what}", self.tier).into()
-    }
 }
