@@ -83,25 +83,10 @@ impl Need {
 
 /// The cheapest order of at most `most` volumes, or `None` when they are not enough.
 pub fn cheapest(tier: &ServiceTier, bounds: &[Bound], need: &Need, most: u32) -> Option<Order> {
-    let fewest = fewest(tier, bounds, need);
-    (1..=most)
-        .skip_while(|count| f64::from(*count) < fewest)
-        .find_map(|count| each(tier, bounds, need, count))
+    (1..=most).find_map(|count| each(tier, bounds, need, count))
 }
 
-/// The fewest volumes that could do, each as large as it gets; infinite where no number does.
-pub fn fewest(tier: &ServiceTier, bounds: &[Bound], need: &Need) -> f64 {
-    let largest = largest(tier);
-    let by_capacity = need.capacity / largest;
-    let by_size = need.most(bounds, Per::Tib) * TIB / largest;
-    let by_volume = need.most(bounds, Per::Volume);
-    let ordered = need.most(bounds, Per::Ordered);
-    let by_order = if ordered > 0.0 { ordered / most_ordered(tier) } else { 0.0 };
-    let count = by_capacity.max(by_size).max(by_volume).max(by_order);
-    (count * (1.0 - NOISE)).ceil().max(1.0)
-}
-
-/// The least capacity and throughput of each of `count` volumes.
+/// The least capacity and throughput of each of `count` volumes; `None` where so few volumes cannot do it.
 fn each(tier: &ServiceTier, bounds: &[Bound], need: &Need, count: u32) -> Option<Order> {
     let share = |total: f64| total / f64::from(count);
     if share(need.most(bounds, Per::Volume)) > 1.0 + NOISE {
