@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use csv::StringRecord;
@@ -71,37 +71,40 @@ impl Rows {
     /// Lays `over` on top: its rows replace those of the same key where the first of those stood; new ones come last.
     pub(crate) fn overlaid(mut self, over: Self) -> Self {
         for (table, rows) in over.tables {
-            let mut by_key: HashMap<String, Vec<Row>> = HashMap::new();
-            let mut order = Vec::new();
-            for row in rows {
-                let key = row.key(table);
-                let group = by_key.entry(key.clone()).or_default();
-                if group.is_empty() {
-                    order.push(key);
-                }
-                group.push(row);
-            }
             let old = self.tables.remove(&table).unwrap_or_default();
-            let mut merged = Vec::with_capacity(old.len());
-            let mut replaced = std::collections::HashSet::new();
-            for row in old {
-                let key = row.key(table);
-                if let Some(group) = by_key.remove(&key) {
-                    merged.extend(group);
-                    replaced.insert(key);
-                } else if !replaced.contains(&key) {
-                    merged.push(row);
-                }
-            }
-            merged.extend(order.iter().filter_map(|key| by_key.remove(key)).flatten());
-            self.tables.insert(table, merged);
+            self.tables.insert(table, merged(table, old, rows));
         }
         self
     }
 }
 
+/// `old` with the rows of `new` in the place of those of the same key.
+fn merged(table: Table, old: Vec<Row>, new: Vec<Row>) -> Vec<Row> {
+    let replaced: HashSet<String> = new.iter().map(|row| row.key(table)).collect();
+    let mut waiting: HashMap<String, Vec<Row>> = HashMap::new();
+    let mut order = Vec::new();
+    for row in new {
+        let group = waiting.entry(row.key(table)).or_insert_with_key(|key| {
+            order.push(key.clone());
+            Vec::new()
+        });
+        group.push(row);
+    }
+    let mut all = Vec::with_capacity(old.len());
+    for row in old {
+        let key = row.key(table);
+        if !replaced.contains(&key) {
+            all.push(row);
+        }
+        all.extend(waiting.remove(&key).unwrap_or_default());
+    }
+    all.extend(order.iter().filter_map(|key| waiting.remove(key)).flatten());
+    all
+}
+
 /// Reads one file: cells put into the order of the table's columns, blank lines and lines starting with `#` skipped.
 pub(crate) fn read(table: Table, origin: &Origin, text: &str) -> Result<Vec<Row>> {
+    let text = text.trim_start_matches('\u{feff}');
     let mut reader =
         csv::ReaderBuilder::new().flexible(true).comment(Some(b'#')).from_reader(text.as_bytes());
     let places = places(table, origin, reader.headers().map_err(|error| unreadable(origin, &error))?)?;
