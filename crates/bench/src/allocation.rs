@@ -6,18 +6,19 @@ use rustix::fs::{OFlags, fstat};
 use units::Bytes;
 
 use crate::belief::Allocation;
-use crate::engine::Share;
-use crate::ground::{Names, RunDirectory};
+use crate::engine::{Share, data_owner, data_path};
+use crate::ground::Grounds;
 use crate::workload::FileSet;
 
 /// Sums over all data files; `None` if there are none to look at.
-pub fn of(ground: &RunDirectory, files: &FileSet, ranks: u32, shares: &[Share]) -> Option<Allocation> {
+pub fn of(grounds: &Grounds, files: &FileSet, ranks: u32, shares: &[Share]) -> Option<Allocation> {
     if shares.iter().all(|share| share.written().bytes == 0) {
         return None;
     }
     let mut sum = Allocation::default();
     for number in 0..files.file_count(ranks) {
-        let file = ground.open(&Names::data(number), OFlags::RDONLY).ok()?;
+        let ground = grounds.of(data_owner(files, number));
+        let file = ground.open(&data_path(files, number), OFlags::RDONLY).ok()?;
         let stat = fstat(&file).ok()?;
         sum.apparent_bytes = sum.apparent_bytes + Bytes::new(stat.st_size.cast_unsigned());
         // st_blocks counts 512 bytes whatever the file system's block size is (POSIX leaves it open, Linux does not).

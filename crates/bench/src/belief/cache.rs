@@ -32,6 +32,12 @@ pub(super) fn cache_hit_proof(phase: &PhaseResult, context: &Context<'_>) -> Che
             "use a directory on the storage you want to know about",
         );
     }
+    if context.several_targets {
+        return Check::not_applicable(
+            PROOF,
+            "the files are in several targets, and bytes are counted below the first",
+        );
+    }
     let Some(first) = phase.counters.traffic.first() else {
         return Check::not_applicable(
             PROOF,

@@ -19,7 +19,7 @@ use super::files;
 use super::meter::Meter;
 use super::rank::{PhaseContext, Place, RankOutcome, called_off, damaged, furthest, meet, nanoseconds};
 use crate::data::{Generator, Mismatch, mix};
-use crate::ground::Names;
+use crate::ground::{Names, RunDirectory};
 use crate::sequence::Permutation;
 use crate::workload::{Entries, EntryOperation, Item, Order, Tree};
 
@@ -115,6 +115,8 @@ pub(super) struct Walker<'a> {
     pub(super) names: Names,
     pub(super) place: Place,
     pub(super) owner: u32,
+    /// Where the owner's tree is.
+    pub(super) ground: &'a RunDirectory,
     /// Whether the items carry their second name now.
     pub(super) renamed: bool,
     pub(super) meter: Meter<'a>,
@@ -154,6 +156,7 @@ impl<'a> Walker<'a> {
             names: Names::new(&tree.prefix),
             place,
             owner,
+            ground: context.grounds.of(if tree.per_rank { owner } else { 0 }),
             renamed: context.shares[owner as usize].renamed(),
             meter: Meter::new(&context.board.live[place.number as usize], kinds),
             generator: Generator::new(workload.data, workload.seed),
@@ -183,7 +186,8 @@ impl<'a> Walker<'a> {
             Ok(cause) => cause,
             Err(error) => {
                 self.errors += 1;
-                self.context.fail_errno(self.place.number, kind_of(self.entries), &self.path, None, error);
+                let place = (self.owner, self.path.as_str());
+                self.context.fail_errno(self.place.number, kind_of(self.entries), place, None, error);
                 StopCause::Error
             }
         }
@@ -196,7 +200,7 @@ impl<'a> Walker<'a> {
             self.push_directory(self.tree.directory_of(item));
             self.path.push('/');
             self.names.push_item(&mut self.path, self.owner, item, self.renamed);
-            files::drop_cache(self.context.ground, &self.path);
+            files::drop_cache(self.ground, &self.path);
         }
     }
 
@@ -264,7 +268,7 @@ impl<'a> Walker<'a> {
             if self.directory.as_ref().is_none_or(|(open, _)| *open != directory) {
                 self.push_directory(directory);
                 let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-                let opened = openat(self.context.ground.as_fd(), self.path.as_str(), flags, Mode::empty())?;
+                let opened = openat(self.ground.as_fd(), self.path.as_str(), flags, Mode::empty())?;
                 self.directory = Some((directory, opened));
                 self.path.clear();
             }
@@ -288,9 +292,7 @@ impl<'a> Walker<'a> {
     }
 
     pub(super) fn base(&self) -> BorrowedFd<'_> {
-        self.directory
-            .as_ref()
-            .map_or_else(|| self.context.ground.as_fd(), |(_, directory)| directory.as_fd())
+        self.directory.as_ref().map_or_else(|| self.ground.as_fd(), |(_, directory)| directory.as_fd())
     }
 
     /// One operation on one item; returns the bytes it moved.
@@ -426,11 +428,17 @@ impl<'a> Walker<'a> {
     /// Flushes the file system of the target, and no other.
     fn sync(&mut self) {
         let started = now();
-        match syncfs(self.context.ground.as_fd()) {
+        match syncfs(self.ground.as_fd()) {
             Ok(()) => self.meter.record_side(1, now() - started),
             Err(error) => {
                 self.errors += 1;
-                self.context.fail_errno(self.place.number, OperationKind::Fsync, "", None, error);
+                self.context.fail_errno(
+                    self.place.number,
+                    OperationKind::Fsync,
+                    (self.owner, ""),
+                    None,
+                    error,
+                );
             }
         }
     }

@@ -6,7 +6,7 @@ use fault::{Fault, Kind, Result};
 use rustix::fs::{Advice, OFlags, fadvise};
 use units::Bytes;
 
-use crate::ground::{Names, RunDirectory};
+use crate::ground::{Grounds, Names, RunDirectory};
 use crate::workload::{FileSet, Layout, Transfer};
 
 /// An open data file and the number its contents are generated from.
@@ -28,8 +28,27 @@ pub fn numbers(files: &FileSet, owner: u32) -> Vec<u32> {
     }
 }
 
+/// The rank whose file number `number` is; what all share is rank 0's.
+pub fn owner(files: &FileSet, number: u32) -> u32 {
+    match files.layout {
+        Layout::Shared => 0,
+        Layout::PerRank => number / files.files_per_rank,
+    }
+}
+
+/// The path of a data file in its run directory.
+pub fn path(files: &FileSet, number: u32) -> String {
+    let name = Names::data(number);
+    if files.directory_per_rank { format!("{}/{name}", Names::own(owner(files, number))) } else { name }
+}
+
 /// Opens one data file for `transfer`.
-pub fn open(ground: &RunDirectory, transfer: &Transfer, number: u32) -> rustix::io::Result<DataFile> {
+pub fn open(
+    grounds: &Grounds,
+    files: &FileSet,
+    transfer: &Transfer,
+    number: u32,
+) -> rustix::io::Result<DataFile> {
     let mut flags = match (transfer.reads(), transfer.writes()) {
         (true, false) => OFlags::RDONLY,
         (false, _) => OFlags::WRONLY | OFlags::CREATE,
@@ -41,7 +60,8 @@ pub fn open(ground: &RunDirectory, transfer: &Transfer, number: u32) -> rustix::
     if transfer.synchronous {
         flags |= OFlags::SYNC;
     }
-    Ok(DataFile { descriptor: ground.open(&Names::data(number), flags)?, number })
+    let ground = grounds.of(owner(files, number));
+    Ok(DataFile { descriptor: ground.open(&path(files, number), flags)?, number })
 }
 
 /// Drops a file's clean pages from this host's page cache. Dirty ones stay: make them durable first.

@@ -33,6 +33,8 @@ impl Walker<'_> {
                 continue;
             }
             self.path.clear();
+            self.owner = (directory / (self.trees * self.directories)) as u32;
+            self.ground = self.context.grounds.of(self.owner);
             self.push_directory_from(0, directory);
             let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let opened = openat(self.base(), self.path.as_str(), flags, Mode::empty())?;
@@ -70,7 +72,7 @@ impl Walker<'_> {
         if !self.entries.looking_for.as_ref().is_some_and(|sought| sought.newer) {
             return Ok(None);
         }
-        let stat = statat(self.context.ground.as_fd(), MARKER, AtFlags::SYMLINK_NOFOLLOW)?;
+        let stat = statat(self.context.grounds.of(0).as_fd(), MARKER, AtFlags::SYMLINK_NOFOLLOW)?;
         Ok(Some(time_of(&stat)))
     }
 
@@ -82,7 +84,7 @@ impl Walker<'_> {
         let begun = now();
         self.path.clear();
         self.path.push_str(MARKER);
-        let marker = self.context.ground.open(MARKER, OFlags::CREATE | OFlags::WRONLY)?;
+        let marker = self.context.grounds.of(0).open(MARKER, OFlags::CREATE | OFlags::WRONLY)?;
         let touch = |time: Timespec| {
             futimens(&marker, &Timestamps { last_access: time, last_modification: time })?;
             rustix::io::Result::Ok(time_of(&fstat(&marker)?))
@@ -111,5 +113,5 @@ fn is_sought(sought: &LookingFor, mark: Option<Time>, name: &[u8], stat: &Stat) 
 }
 
 fn time_of(stat: &Stat) -> Time {
-    (stat.st_mtime as i64, stat.st_mtime_nsec as i64)
+    (stat.st_mtime, i64::try_from(stat.st_mtime_nsec).unwrap_or(0))
 }

@@ -14,7 +14,7 @@ use super::meter::Board;
 use super::rank::{PhaseContext, StopFlag, run_rank};
 use super::share::Share;
 use super::uring;
-use crate::ground::RunDirectory;
+use crate::ground::{Grounds, RunDirectory};
 use crate::workload::{EngineChoice, FileSet, Fsync, Order, Pacing, Phase, Stop, Transfer, Workload};
 
 /// How I/O is submitted.
@@ -86,9 +86,9 @@ pub fn choose(choice: EngineChoice, transfer: &Transfer, target: &Path, run: &st
             chosen(EngineKind::Uring, "more than one I/O in flight per rank")
         }
         EngineChoice::Auto => {
-            let ground = RunDirectory::create(target, &format!("{run}-probe"), "file")?;
-            let chosen = probe(transfer, &ground);
-            let removed = ground.remove();
+            let grounds = Grounds::create(&[target], &format!("{run}-probe"), "file")?;
+            let chosen = probe(transfer, &grounds);
+            let removed = grounds.into_all().into_iter().try_for_each(RunDirectory::remove);
             chosen.and_then(|chosen| removed.map(|()| chosen))
         }
     }
@@ -114,14 +114,14 @@ impl Sample {
     }
 }
 
-fn probe(transfer: &Transfer, ground: &RunDirectory) -> Result<Chosen> {
+fn probe(transfer: &Transfer, grounds: &Grounds) -> Result<Chosen> {
     let workload = probe_workload(transfer);
     if transfer.reads() {
         let fill = Transfer { direct: transfer.direct, ..Transfer::write(fill_size(transfer)) };
         let prepare = Phase::transfer("prepare", fill);
-        measure(&workload, &prepare, EngineKind::Psync, ground)?;
+        measure(&workload, &prepare, EngineKind::Psync, grounds)?;
     }
-    let sample = |kind| measure(&workload, &workload.phases[0], kind, ground);
+    let sample = |kind| measure(&workload, &workload.phases[0], kind, grounds);
     // There and back again: what slows one engine for a moment, or helps the one that goes second, does not decide.
     let (psync, uring) = (sample(EngineKind::Psync)?, sample(EngineKind::Uring)?);
     let (uring, psync) = (uring.best(sample(EngineKind::Uring)?), psync.best(sample(EngineKind::Psync)?));
@@ -159,6 +159,7 @@ fn probe_workload(transfer: &Transfer) -> Workload {
         order: if transfer.order == Order::Sequential { Order::Sequential } else { Order::Random },
         pacing: Pacing::Closed,
         verify: false,
+        prefill: None,
         read_hits: Ratio::ZERO,
         write_hits: Ratio::ZERO,
         fsync: Fsync::AtEnd,
@@ -180,17 +181,20 @@ fn probe_workload(transfer: &Transfer) -> Workload {
         repetitions: 1,
         files: FileSet { block_size: block, ..FileSet::default() },
         data: crate::data::Data::default(),
+        more_targets: Vec::new(),
+        hold_memory: None,
+        max_time: None,
         phases: vec![Phase { stop, ..Phase::transfer("probe", shape) }],
     }
 }
 
-fn measure(workload: &Workload, phase: &Phase, kind: EngineKind, ground: &RunDirectory) -> Result<Sample> {
+fn measure(workload: &Workload, phase: &Phase, kind: EngineKind, grounds: &Grounds) -> Result<Sample> {
     let (board, stop, failures) = (Board::new(1), StopFlag::default(), Failures::default());
     let shares = [Share::full()];
     let context = PhaseContext {
         workload,
         phase,
-        ground,
+        grounds,
         board: &board,
         stop: &stop,
         engines: &[kind],

@@ -83,6 +83,12 @@ pub fn run(flow: &mut Flow, buffer: &mut Buffer) -> Ended {
     }
 }
 
+/// One write, whole.
+pub fn write_all(file: &impl rustix::fd::AsFd, part: &mut [u8], step: Step) -> Result<(), Failure> {
+    let moved = transfer(file, part, step.offset, true);
+    if moved == Ok(part.len()) { Ok(()) } else { complete(file, part, step, true, moved) }
+}
+
 #[inline]
 fn transfer(
     file: impl rustix::fd::AsFd,

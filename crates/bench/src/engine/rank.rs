@@ -18,12 +18,13 @@ use super::files::{self, DataFile};
 use super::flow::{Ended, Failure, Flow, Verified};
 use super::meter::{Board, Meter};
 use super::pacer::Pacer;
+use super::prefill::{self, Prefill};
 use super::probe::EngineKind;
 use super::share::{Share, Written};
 use super::turn::Turn;
 use super::{entries, psync, ticks, uring};
 use crate::data::{Generator, Mismatch, mix};
-use crate::ground::{Names, RunDirectory};
+use crate::ground::{Grounds, Names};
 use crate::sequence::Sequence;
 use crate::workload::{Activity, Fsync, Pacing, Phase, Transfer, Workload};
 
@@ -61,7 +62,7 @@ pub struct PhaseContext<'a> {
     /// The phase.
     pub phase: &'a Phase,
     /// Where files are made.
-    pub ground: &'a RunDirectory,
+    pub grounds: &'a Grounds,
     /// Counters for whoever watches.
     pub board: &'a Board,
     /// Somebody wants us to stop.
@@ -97,8 +98,16 @@ pub struct RankOutcome {
 
 impl PhaseContext<'_> {
     /// A system error ends this rank's work, and with it everyone's.
-    pub fn fail_errno(&self, rank: u32, kind: OperationKind, file: &str, offset: Option<u64>, error: Errno) {
-        self.fail(rank, kind, file, offset, Fault::os(kind.word(), &self.ground.path().join(file), error));
+    pub fn fail_errno(
+        &self,
+        rank: u32,
+        kind: OperationKind,
+        (owner, file): (u32, &str),
+        offset: Option<u64>,
+        error: Errno,
+    ) {
+        let path = self.grounds.of(owner).path().join(file);
+        self.fail(rank, kind, file, offset, Fault::os(kind.word(), &path, error));
     }
 
     fn fail(&self, rank: u32, kind: OperationKind, file: &str, offset: Option<u64>, fault: Fault) {
@@ -232,10 +241,18 @@ impl TransferRank<'_> {
         let owner = self.transfer.rank_shift.apply(self.place.number, self.place.size);
         let numbers = files::numbers(&context.workload.files, owner);
         if context.phase.drop_cache {
-            numbers.iter().for_each(|number| files::drop_cache(context.ground, &Names::data(*number)));
+            let ground = context.grounds.of(owner);
+            numbers.iter().for_each(|number| files::drop_cache(ground, &self.path(*number)));
+        }
+        if context.workload.files.directory_per_rank && self.transfer.writes() {
+            let own = Names::own(owner);
+            let ground = context.grounds.of(owner);
+            let made = ground.make_directory(&own);
+            made.map_err(|error| Fault::os("make", &ground.path().join(own), error))?;
         }
         let size = self.transfer.transfer_size.largest().as_usize();
         let mut buffer = Buffer::new(size, self.transfer.queue_depth as usize + 1)?;
+        let mut prefill = Prefill::new(&context.workload.files, self.transfer, owner, self.place.size)?;
         ticks::calibrate();
         let mut flow = self.flow(owner);
 
@@ -255,6 +272,9 @@ impl TransferRank<'_> {
         if failed_open.is_none() {
             if self.transfer.direct {
                 files::check_direct(&flow.files[0], self.transfer)?;
+                if let Some(size) = self.transfer.prefill {
+                    files::check_direct(&flow.files[0], &prefill::in_order(self.transfer, size))?;
+                }
             }
             if self.engine == EngineKind::Uring {
                 ring = Some(uring::Ring::new(&flow, &buffer, self.transfer.queue_depth)?);
@@ -270,7 +290,10 @@ impl TransferRank<'_> {
             Some(ring) => ring.run(flow, &mut buffer),
             None => psync::run(flow, &mut buffer),
         };
-        let mut outcome = failed_open.unwrap_or_else(|| transfer(&mut flow));
+        let ended_before = failed_open.or_else(|| prefill.as_mut()?.run(&mut flow));
+        let filled = prefill.is_some() && ended_before.is_none();
+        drop(prefill);
+        let mut outcome = ended_before.unwrap_or_else(|| transfer(&mut flow));
         let mut capped = false;
         if stop.wear_out {
             // The stonewall: what was done before the others are waited for.
@@ -297,7 +320,7 @@ impl TransferRank<'_> {
             cause = StopCause::Error;
         }
         context.board.mark_first_done(result.closed_ns);
-        self.remember_written(owner, &flow);
+        self.remember_written(owner, &flow, filled);
         flow.meter.flush();
         self.report_verification(&flow.verified);
         if flow.short > 0 {
@@ -368,7 +391,7 @@ impl TransferRank<'_> {
         let index = flow.meter.index(OperationKind::Open);
         for (slot, number) in numbers.iter().enumerate() {
             let started = now();
-            match files::open(self.context.ground, self.transfer, *number) {
+            match files::open(self.context.grounds, &self.context.workload.files, self.transfer, *number) {
                 Ok(file) => flow.files.push(file),
                 Err(error) => {
                     flow.files.clear();
@@ -394,13 +417,15 @@ impl TransferRank<'_> {
         };
         let owner = self.transfer.rank_shift.apply(self.place.number, self.place.size);
         let numbers = files::numbers(&self.context.workload.files, owner);
-        let file = Names::data(numbers.get(failure.slot as usize).copied().unwrap_or(0));
+        let file = self.path(numbers.get(failure.slot as usize).copied().unwrap_or(0));
         let fault = match failure.error {
             // What file systems without it answer.
             Some(Errno::INVAL) if failure.kind == OperationKind::Open && self.transfer.direct => {
                 files::no_direct()
             }
-            Some(error) => Fault::os(failure.kind.word(), &self.context.ground.path().join(&file), error),
+            Some(error) => {
+                Fault::os(failure.kind.word(), &self.context.grounds.of(owner).path().join(&file), error)
+            }
             None => Fault::new(Kind::Io, format!("`{file}` ended early at offset {}", failure.offset))
                 .hint("the file is shorter than what was written to it: look for truncation or lost writes"),
         };
@@ -447,10 +472,21 @@ impl TransferRank<'_> {
     }
 
     fn fail_late(&self, kind: OperationKind, number: u32, error: Errno) {
-        self.context.fail_errno(self.place.number, kind, &Names::data(number), None, error);
+        let owner = files::owner(&self.context.workload.files, number);
+        self.context.fail_errno(self.place.number, kind, (owner, &self.path(number)), None, error);
     }
 
-    fn remember_written(&self, owner: u32, flow: &Flow) {
+    fn path(&self, number: u32) -> String {
+        files::path(&self.context.workload.files, number)
+    }
+
+    fn remember_written(&self, owner: u32, flow: &Flow, filled: bool) {
+        if filled {
+            let files = &self.context.workload.files;
+            let bytes = (files.block_size * files.segments * u64::from(files.files_per_rank)).get();
+            let whole = Written { bytes, complete: true, in_order: true };
+            return self.context.shares[owner as usize].remember_written(whole);
+        }
         if self.transfer.covers() {
             let share = flow.sequence.bytes().get();
             let bytes = flow.meter.bytes.min(share);
@@ -464,7 +500,7 @@ impl TransferRank<'_> {
 
     fn report_verification(&self, verified: &Verified) {
         if let Some((number, bad)) = &verified.first {
-            let file = Names::data(*number);
+            let file = self.path(*number);
             self.context.failures.note(damaged(self.place.number, OperationKind::Read, &file, bad));
         }
     }

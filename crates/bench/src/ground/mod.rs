@@ -4,6 +4,7 @@
 mod clean;
 mod journal;
 mod names;
+mod several;
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -15,6 +16,7 @@ use rustix::io::Errno;
 pub use clean::{CleanOptions, CleanReport, Leftover, Owner, clean, leftovers};
 pub use journal::{JOURNAL, Journal};
 pub use names::{MARKER, Names, PREFIX};
+pub use several::Grounds;
 
 /// How often a fresh directory is tried again when somebody removes it under our feet.
 const ATTEMPTS: u32 = 3;
@@ -69,6 +71,14 @@ impl RunDirectory {
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Makes a directory below it; one that is there already is fine.
+    pub fn make_directory(&self, name: &str) -> rustix::io::Result<()> {
+        match mkdirat(&self.directory, name, Mode::RWXU) {
+            Err(Errno::EXIST) => Ok(()),
+            made => made,
+        }
     }
 
     /// Opens a file below it, following no symlink and never leaving the directory.

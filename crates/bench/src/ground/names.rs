@@ -14,6 +14,7 @@ pub const PROBE: &str = "probe";
 /// File whose time other files are compared with.
 pub const MARKER: &str = "marker";
 const DATA: &str = "data";
+const OWN: &str = "own";
 const TREE: &str = "tree";
 const DIRECTORY: &str = "dir";
 const RENAMED: &str = ".renamed";
@@ -27,6 +28,11 @@ impl Names {
     /// Data file number `file`.
     pub fn data(file: u32) -> String {
         format!("{DATA}.{file:08}")
+    }
+
+    /// Directory for the data files of rank `owner` alone.
+    pub fn own(owner: u32) -> String {
+        format!("{OWN}.{owner:08}")
     }
 
     /// Writes the path of directory number `directory` of tree `tree` (heap order: the parent of k is (k - 1) / branch)
@@ -66,6 +72,7 @@ impl Names {
         name == PROBE
             || name == MARKER
             || numbered(DATA, 1)
+            || numbered(OWN, 1)
             || numbered(TREE, 1)
             || numbered(DIRECTORY, 1)
             || numbered(&self.item, 2)
@@ -79,8 +86,16 @@ mod tests {
     #[test]
     fn only_names_we_give_are_ours() {
         let names = Names::new("file");
-        for ours in ["data.00000003", "tree.0", "dir.17", "file.3.99", "file.3.99.renamed", "probe", "marker"]
-        {
+        for ours in [
+            "data.00000003",
+            "tree.0",
+            "dir.17",
+            "file.3.99",
+            "file.3.99.renamed",
+            "probe",
+            "marker",
+            "own.00000012",
+        ] {
             assert!(names.is_ours(ours), "{ours}");
         }
         for foreign in [

@@ -2,6 +2,7 @@
 //! record at the end, nothing left behind.
 
 mod collect;
+mod memory;
 mod phase;
 mod preflight;
 mod session;

@@ -19,7 +19,7 @@ use crate::engine::{
     Board, Chosen, EngineKind, Failures, PhaseContext, RankOutcome, Share, StopFlag, main_kinds, now,
     own_table, run_rank,
 };
-use crate::ground::RunDirectory;
+use crate::ground::Grounds;
 use crate::workload::{Activity, Fsync, PREPARE, Pacing, Phase, Transfer, Workload};
 
 /// The rules that hold for preparation too.
@@ -38,7 +38,7 @@ pub struct PhaseSetting<'a> {
     /// How I/O is submitted, per job.
     pub engines: &'a [Chosen],
     /// Where files are.
-    pub ground: &'a RunDirectory,
+    pub grounds: &'a Grounds,
     /// The machine.
     pub environment: &'a Environment,
     /// Its counters.
@@ -86,9 +86,9 @@ impl<'a> PhaseRun<'a> {
         let setting = self.setting;
         pause(setting.phase)?;
         let allocated = self.reads_only().then(|| {
-            allocation::of(setting.ground, &setting.workload.files, setting.workload.ranks, setting.shares)
+            allocation::of(setting.grounds, &setting.workload.files, setting.workload.ranks, setting.shares)
         });
-        let available_before = available(setting.ground);
+        let available_before = available(setting.grounds);
         self.announce();
         let measured = self.measure()?;
         let mut context = self.context(available_before, measured.dirty_before);
@@ -132,7 +132,7 @@ impl<'a> PhaseRun<'a> {
         let context = PhaseContext {
             workload: setting.workload,
             phase: setting.phase,
-            ground: setting.ground,
+            grounds: setting.grounds,
             board: &board,
             stop: &stop,
             engines: &engines,
@@ -254,8 +254,9 @@ impl<'a> PhaseRun<'a> {
         context.fsync = self.transfer.is_none_or(|t| t.synchronous || t.fsync != Fsync::Never);
         context.data_is_compressible = workload.data.shrinkable();
         context.available_before = available_before;
-        context.available_after = available(setting.ground);
+        context.available_after = available(setting.grounds);
         context.dirty_before = dirty_before;
+        context.several_targets = !workload.more_targets.is_empty();
         context.paced = paced(setting.phase);
         context
     }
@@ -343,6 +344,10 @@ fn paced(phase: &Phase) -> Option<String> {
     Some(format!("a rest of {} after each transfer", units::format_duration(rest)))
 }
 
-fn available(ground: &RunDirectory) -> Bytes {
-    rustix::fs::fstatvfs(ground.as_fd()).map_or(Bytes::ZERO, |stat| Bytes::new(stat.f_bavail * stat.f_frsize))
+/// On the fullest of the targets.
+fn available(grounds: &Grounds) -> Bytes {
+    let of = |stat: rustix::fs::StatVfs| Bytes::new(stat.f_bavail * stat.f_frsize);
+    let each =
+        grounds.all().iter().map(|ground| rustix::fs::fstatvfs(ground.as_fd()).map_or(Bytes::ZERO, of));
+    each.min().unwrap_or_default()
 }

@@ -15,11 +15,11 @@ const FULL: f64 = 0.90;
 /// Refuses what would fail half-way, or harm others.
 pub fn check(
     plan: &TestPlan,
+    target: &Path,
     environment: &Environment,
     workload: &Workload,
     options: &Options,
 ) -> Result<()> {
-    let target = &plan.target;
     if !target.is_dir() {
         return Err(Fault::os("use target", target, rustix::io::Errno::NOTDIR));
     }
@@ -33,6 +33,7 @@ pub fn check(
             target.display()
         )));
     }
+    // Targets may be on one file system: each must have room for everything.
     check_space(target, mount, workload.space(), options.fill_beyond)?;
     check_inodes(target, mount, workload.inodes())
 }

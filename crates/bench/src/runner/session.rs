@@ -3,14 +3,15 @@ use std::path::{Path, PathBuf};
 use fault::{Fault, Kind, Result};
 use host::{Environment, Probe, System};
 use record::{
-    Event, Listener, PhaseResult, Repetition, RunError, RunRecord, RunState, StopCause, TestRecord,
+    Check, Event, Listener, PhaseResult, Repetition, RunError, RunRecord, RunState, StopCause, TestRecord,
 };
 
+use super::memory::HeldMemory;
 use super::phase::{PhaseRun, PhaseSetting};
 use super::preflight;
 use crate::belief;
 use crate::engine::{Chosen, EngineKind, Share, choose, now};
-use crate::ground::RunDirectory;
+use crate::ground::{Grounds, RunDirectory};
 use crate::interrupt;
 use crate::workload::{Activity, Job, Workload};
 
@@ -44,6 +45,15 @@ pub struct TestPlan {
     pub expect_file_system: Option<String>,
 }
 
+impl TestPlan {
+    /// All directories under test.
+    fn targets<'a>(&'a self, workload: &'a Workload) -> Vec<&'a Path> {
+        std::iter::once(self.target.as_path())
+            .chain(workload.more_targets.iter().map(PathBuf::as_path))
+            .collect()
+    }
+}
+
 /// What all repetitions of a test share.
 struct Scene<'a> {
     plan: &'a TestPlan,
@@ -59,6 +69,8 @@ pub struct Session<'a> {
     pub record: RunRecord,
     options: Options,
     started: u64,
+    /// When the phases of the current test began.
+    test_started: u64,
     listener: &'a mut dyn Listener,
     save: &'a mut dyn FnMut(&RunRecord) -> Result<()>,
 }
@@ -88,8 +100,9 @@ impl<'a> Session<'a> {
             environment: Environment::default(),
             tests: Vec::new(),
             requirements: Vec::new(),
+            design: None,
         };
-        Self { record, options, started: now(), listener, save }
+        Self { record, options, started: now(), test_started: 0, listener, save }
     }
 
     /// Runs `plans` and ends the session. The record is complete in every case; an early end is also returned.
@@ -125,7 +138,11 @@ impl<'a> Session<'a> {
         workload.check()?;
         let system = System::here();
         let environment = system.environment(Some(&plan.target))?;
-        preflight::check(plan, &environment, &workload, &self.options)?;
+        preflight::check(plan, &plan.target, &environment, &workload, &self.options)?;
+        for target in &workload.more_targets {
+            let there = system.environment(Some(target))?;
+            preflight::check(plan, target, &there, &workload, &self.options)?;
+        }
         for message in preflight::notices(&environment, &workload) {
             self.emit(&Event::Notice { message });
         }
@@ -156,17 +173,50 @@ impl<'a> Session<'a> {
             checks: Vec::new(),
         });
         let outcome = self.repeat_all(plan, &workload, &environment);
+        let left_out = self.left_out(&workload);
         if let Some(test) = self.record.tests.last_mut() {
             test.checks = belief::test_checks(test);
+            test.checks.extend(left_out);
         }
         if self.record.has_begun() { outcome.and(self.save()) } else { outcome }
     }
 
     fn repeat_all(&mut self, plan: &TestPlan, workload: &Workload, environment: &Environment) -> Result<()> {
         let probe = System::here().probe(&plan.target)?;
+        let held =
+            workload.hold_memory.map(|amount| HeldMemory::hold(amount, &environment.memory)).transpose()?;
+        if let Some(held) = &held {
+            self.emit(&Event::Notice { message: held.to_string() });
+        }
+        self.test_started = now();
         let engines = self.choose_engines(plan, workload)?;
         let scene = Scene { plan, workload, environment, probe: &probe, engines: &engines };
-        (1..=workload.repetitions).try_for_each(|number| self.repeat(&scene, number))
+        for number in 1..=workload.repetitions {
+            if self.is_over(workload) {
+                break;
+            }
+            self.repeat(&scene, number)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the workload's time is up: nothing begins any more.
+    fn is_over(&self, workload: &Workload) -> bool {
+        workload.max_time.is_some_and(|most| now() - self.test_started > most.as_nanos() as u64)
+    }
+
+    /// Says so when phases were left out because time was up.
+    fn left_out(&self, workload: &Workload) -> Option<Check> {
+        let most = workload.max_time?;
+        let planned = workload.phases.len() * workload.repetitions as usize;
+        let repetitions = self.record.tests.last().map_or(&[][..], |test| &test.repetitions);
+        let done: usize = repetitions.iter().map(|repetition| repetition.phases.len()).sum();
+        let evidence = format!("{done} of {planned} phases began within {}", units::format_duration(most));
+        Some(if done == planned {
+            Check::pass("max-time", evidence)
+        } else {
+            Check::note("max-time", evidence, "raise `max_time`, or use fewer repetitions")
+        })
     }
 
     /// The engine of every job of every phase.
@@ -185,22 +235,25 @@ impl<'a> Session<'a> {
     fn repeat(&mut self, scene: &Scene, number: u32) -> Result<()> {
         let (plan, workload) = (scene.plan, scene.workload);
         let id = format!("{}-{}-{number}", self.record.id, self.record.tests.len());
-        let ground = RunDirectory::create(&plan.target, &id, &workload.files.tree.prefix)?;
+        let grounds = Grounds::create(&plan.targets(workload), &id, &workload.files.tree.prefix)?;
         if let Some(test) = self.record.tests.last_mut() {
             test.repetitions.push(Repetition { number, phases: Vec::new() });
         }
         // Saved before anything is measured: a killed run is in the list, and an unwritable place for records shows now.
-        let outcome = self.save().and_then(|()| self.run_phases(scene, number, &ground));
+        let outcome = self.save().and_then(|()| self.run_phases(scene, number, &grounds));
         let keep = self.options.keep_files && number == workload.repetitions;
-        let removed = if keep { Ok(()) } else { remove(ground) };
+        let removed = if keep { Ok(()) } else { remove(grounds) };
         both(outcome, removed)
     }
 
-    fn run_phases(&mut self, scene: &Scene, number: u32, ground: &RunDirectory) -> Result<()> {
+    fn run_phases(&mut self, scene: &Scene, number: u32, grounds: &Grounds) -> Result<()> {
         let workload = scene.workload;
         let shares: Vec<Share> = (0..workload.ranks).map(|_| Share::default()).collect();
         for (phase, engines) in workload.phases.iter().zip(scene.engines) {
             stop_if_asked()?;
+            if self.is_over(workload) {
+                break;
+            }
             let phase = &*workload.with_rates(phase, self.results())?;
             let setting = PhaseSetting {
                 test: &scene.plan.name,
@@ -208,7 +261,7 @@ impl<'a> Session<'a> {
                 workload,
                 phase,
                 engines,
-                ground,
+                grounds,
                 environment: scene.environment,
                 probe: scene.probe,
                 pcores: scene.plan.pcores,
@@ -270,7 +323,13 @@ fn both(outcome: Result<()>, removed: Result<()>) -> Result<()> {
     }
 }
 
-fn remove(ground: RunDirectory) -> Result<()> {
+/// Removes what is in every target, whatever happens in one.
+fn remove(grounds: Grounds) -> Result<()> {
+    let removed: Vec<Result<()>> = grounds.into_all().into_iter().map(remove_one).collect();
+    removed.into_iter().collect()
+}
+
+fn remove_one(ground: RunDirectory) -> Result<()> {
     let target = ground.path().parent().map(Path::to_owned).unwrap_or_default();
     ground.remove().map_err(|fault| {
         let then = format!("`forebay clean {}` removes what is left", target.display());

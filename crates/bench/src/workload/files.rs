@@ -16,6 +16,9 @@ pub struct FileSet {
     pub segments: u64,
     /// Files of each rank with `per_rank`.
     pub files_per_rank: u32,
+    /// Every rank has a directory of its own for its files (IOR -u).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub directory_per_rank: bool,
     /// The directory tree for operations on entries.
     pub tree: Tree,
 }
@@ -62,6 +65,7 @@ impl Default for FileSet {
             block_size: Bytes::mib(64),
             segments: 1,
             files_per_rank: 1,
+            directory_per_rank: false,
             tree: Tree::default(),
         }
     }

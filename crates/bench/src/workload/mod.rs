@@ -13,11 +13,12 @@ mod stop;
 mod transfer;
 mod validate;
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::Ratio;
+use units::{Bytes, Ratio};
 
 pub use entries::{Entries, EntryOperation, Item, LookingFor};
 pub use files::{FileSet, Layout, Tree};
@@ -61,8 +62,37 @@ pub struct Workload {
     /// What is written into them.
     #[serde(default)]
     pub data: Data,
+    /// Further directories under test: what belongs to a rank lies in that of its number, in turn (IOR -o a@b, mdtest -d
+    /// a@b). All that is promised of the target holds for each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub more_targets: Vec<PathBuf>,
+    /// Memory that is held while the test runs, so that less is left for the page cache (IOR -M).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hold_memory: Option<HoldMemory>,
+    /// No phase starts later than this after the first (IOR -T); what runs then runs to its end.
+    #[serde(default, with = "units::text::duration::option", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub max_time: Option<Duration>,
     /// Timed steps, one after the other with a barrier between.
     pub phases: Vec<Phase>,
+}
+
+/// How much memory is held.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum HoldMemory {
+    /// Part of the host's memory.
+    Share(
+        #[serde(with = "units::text")]
+        #[schemars(with = "String")]
+        Ratio,
+    ),
+    /// So many bytes.
+    Size(
+        #[serde(with = "units::text")]
+        #[schemars(with = "String")]
+        Bytes,
+    ),
 }
 
 /// How I/O is submitted.

@@ -56,7 +56,9 @@ impl Workload {
                     return Some(transfer);
                 }
             }
-            for (transfer, owner) in self.transfers(phase).filter(|(transfer, _)| transfer.covers()) {
+            for (transfer, owner) in
+                self.transfers(phase).filter(|(transfer, _)| self.leaves_written(phase, transfer))
+            {
                 shares[owner].add(transfer, self.is_full(phase, transfer));
             }
         }
@@ -70,6 +72,11 @@ impl Workload {
             let transfer = transfer(job)?;
             Some((transfer, transfer.rank_shift.apply(rank, phase.size(self.ranks)) as usize))
         })
+    }
+
+    /// Whether it can be said what a transfer has written.
+    fn leaves_written(&self, phase: &Phase, transfer: &Transfer) -> bool {
+        transfer.covers() || (transfer.prefill.is_some() && self.is_full(phase, transfer))
     }
 
     /// Whether a phase leaves whole shares written, whatever happens.

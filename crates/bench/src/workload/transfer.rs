@@ -53,6 +53,11 @@ pub struct Transfer {
     #[serde(with = "units::text")]
     #[schemars(with = "String")]
     pub hit_area: Bytes,
+    /// Before its transfers, each rank writes its whole share in order with calls of this size, inside the phase's time;
+    /// bytes and calls do not count (IOR --randomPrefill).
+    #[serde(with = "units::text::option", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub prefill: Option<Bytes>,
     /// Rest after every transfer (IOR interIODelay).
     #[serde(with = "units::text::duration", skip_serializing_if = "Duration::is_zero")]
     #[schemars(with = "String")]
@@ -208,6 +213,7 @@ impl Default for Transfer {
             read_hits: Ratio::ZERO,
             write_hits: Ratio::ZERO,
             hit_area: Bytes::mib(1),
+            prefill: None,
             think_time: Duration::ZERO,
         }
     }

@@ -4,8 +4,8 @@ use fault::{Fault, Kind, Result};
 use units::Ratio;
 
 use super::{
-    Activity, Entries, EntryOperation, Fsync, Item, Job, Layout, Order, Pacing, Phase, PhaseRate, Stop,
-    Transfer, TransferSize, VERSION, Workload,
+    Activity, Entries, EntryOperation, Fsync, HoldMemory, Item, Job, Layout, Order, Pacing, Phase, PhaseRate,
+    Stop, Transfer, TransferSize, VERSION, Workload,
 };
 
 /// The largest transfer: one `pread` moves at most this much on Linux (2 GiB less a page).
@@ -62,6 +62,7 @@ impl Workload {
                 "set `ranks` to the number of processes that shall work at the same time",
             ));
         }
+        self.check_surroundings()?;
         self.check_total()?;
         self.check_tree()?;
         let prefix = &files.tree.prefix;
@@ -73,6 +74,47 @@ impl Workload {
             ));
         }
         self.phases.iter().try_for_each(|phase| self.check_phase(phase))
+    }
+
+    /// Memory, time and targets.
+    fn check_surroundings(&self) -> Result<()> {
+        let nothing = match self.hold_memory {
+            Some(HoldMemory::Share(share)) => share.get() <= 0.0 || share.get() >= 1.0,
+            Some(HoldMemory::Size(size)) => size.get() == 0,
+            None => false,
+        };
+        if nothing {
+            return Err(wrong(
+                "memory that is held is more than nothing and less than everything",
+                "set `hold_memory` to something like `{ share = \"50%\" }`, or leave it out",
+            ));
+        }
+        if self.max_time.is_some_and(|time| time.is_zero()) {
+            return Err(wrong(
+                "a test that may take no time does nothing",
+                "set `max_time`, or leave it out",
+            ));
+        }
+        let shared = self.files.layout == Layout::Shared;
+        let uses = |transfer: bool| {
+            self.phases
+                .iter()
+                .flat_map(|phase| &phase.jobs)
+                .any(|job| matches!(job.activity, Activity::Transfer(_)) == transfer)
+        };
+        if shared && uses(true) && (self.files.directory_per_rank || !self.more_targets.is_empty()) {
+            return Err(wrong(
+                "a file that all ranks share is in one directory",
+                "leave out `directory_per_rank` and `more_targets`, or use `layout = \"per_rank\"`",
+            ));
+        }
+        if uses(false) && !self.files.tree.per_rank && !self.more_targets.is_empty() {
+            return Err(wrong(
+                "a tree that all ranks share is in one target",
+                "leave out `more_targets`, or set `per_rank = true` in `[files.tree]`",
+            ));
+        }
+        Ok(())
     }
 
     /// The file set must be countable in 64 bits.
@@ -264,6 +306,7 @@ impl Workload {
             ));
         }
         check_sizes(name, transfer)?;
+        self.check_prefill(name, transfer)?;
         self.check_hits(name, transfer)?;
         let block = self.files.block_size;
         if !block.get().is_multiple_of(unit) {
@@ -350,6 +393,26 @@ impl Workload {
                 ));
             }
             _ => {}
+        }
+        Ok(())
+    }
+
+    /// Only writes are prefilled, with calls that make up a block.
+    fn check_prefill(&self, name: &str, transfer: &Transfer) -> Result<()> {
+        let Some(size) = transfer.prefill else { return Ok(()) };
+        if transfer.reads() {
+            return Err(wrong(
+                format!("phase `{name}` reads: only the time of a write can have a prefill in it"),
+                "leave out `prefill`, or put a phase that writes in front",
+            ));
+        }
+        let block = self.files.block_size;
+        let fits = size.get() > 0 && size.get() <= LARGEST_TRANSFER && block.get().is_multiple_of(size.get());
+        if !fits {
+            return Err(wrong(
+                format!("phase `{name}`: the block size {block} is not a multiple of the prefill's {size:#}"),
+                "set `prefill` to a divisor of `block_size`, at most 1 GiB",
+            ));
         }
         Ok(())
     }

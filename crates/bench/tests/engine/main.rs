@@ -21,6 +21,8 @@ mod skew;
 mod stop;
 mod strategy;
 mod streams;
+mod surroundings;
 mod synchronous;
+mod targets;
 mod verify;
 mod workload_files;

@@ -5,7 +5,8 @@ use std::time::Duration;
 use bench::Workload;
 use bench::data::{Data, Pattern};
 use bench::workload::{
-    Arrival, Entries, EntryOperation, Item, Layout, LookingFor, Order, Pacing, Phase, Stop, Transfer, Tree,
+    Arrival, Entries, EntryOperation, HoldMemory, Item, Layout, LookingFor, Order, Pacing, Phase, Stop,
+    Transfer, Tree,
 };
 use proptest::prelude::*;
 use units::{Bytes, Ratio};
@@ -102,7 +103,15 @@ fn workloads() -> impl Strategy<Value = Workload> {
             });
             workload.phases.push(Phase { stop, pause_before: think_time, ..Phase::entries(&name, entries) });
             workload.files.tree = tree;
-            Workload { data, name, pin: true, repetitions: 3, ..workload }
+            Workload {
+                data,
+                name,
+                pin: true,
+                repetitions: 3,
+                hold_memory: Some(HoldMemory::Share(Ratio::percent(12.5))),
+                max_time: Some(think_time),
+                ..workload
+            }
         },
     )
 }

@@ -132,6 +132,9 @@ impl Iotest {
             repetitions: self.repetitions,
             files: FileSet { block_size: file_size, ..FileSet::default() },
             data: Data { pattern: self.pattern, ..Data::default() },
+            more_targets: Vec::new(),
+            hold_memory: None,
+            max_time: None,
             phases: vec![write, read],
         }
     }
