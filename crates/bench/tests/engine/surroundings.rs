@@ -1,5 +1,6 @@
 //! What is around the phases: prefilled files, memory that is held, time that is up.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use bench::Workload;
@@ -38,7 +39,7 @@ fn a_prefill_writes_everything_and_counts_nothing() {
         assert_eq!((phase.operation_count(), phase.bytes()), (10, Bytes::kib(40)));
         assert_eq!(phase.of(OperationKind::Write).unwrap().latency.count(), 10);
         let whole = written_units(&workload, &write, &data_files(&directory)).unwrap();
-        assert_eq!(whole.values().map(|units| units.len()).sum::<usize>(), 64, "{engine:?} {layout:?}");
+        assert_eq!(whole.values().map(BTreeSet::len).sum::<usize>(), 64, "{engine:?} {layout:?}");
     }
 }
 
