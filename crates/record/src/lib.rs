@@ -3,6 +3,7 @@
 //! [`RunRecord`] is the whole; [`PhaseResult`] one timed step; [`Event`] what engines emit on the way.
 //! Progress, tables, JSON and HTML are readers of these and measure nothing.
 
+mod bottleneck;
 mod check;
 mod compare;
 mod event;
@@ -19,6 +20,7 @@ mod schema;
 pub mod statistics;
 mod store;
 
+pub use bottleneck::{DesignComparison, LimitComparison, NEAR, Standing, compare_design};
 pub use check::{Check, Outcome, Validity};
 pub use compare::{Comparison, Figure, FigureComparison, Sample, Verdict, compare, compare_anyway};
 pub use event::{Event, Listener};

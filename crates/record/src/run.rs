@@ -9,6 +9,7 @@ use units::Bandwidth;
 
 use crate::check::{Check, Validity};
 use crate::phase::PhaseResult;
+use crate::plan::DesignSheet;
 
 /// Version of the run document this program writes.
 pub const VERSION: u32 = 1;
@@ -69,6 +70,9 @@ pub struct RunRecord {
     pub tests: Vec<TestRecord>,
     /// Verdict per requirement.
     pub requirements: Vec<RequirementVerdict>,
+    /// The design the storage was built by, if there was one: its limits explain what was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub design: Option<DesignSheet>,
 }
 
 /// A spec file as it was read.

@@ -105,6 +105,7 @@ pub(crate) fn record_of(rates: &[f64]) -> RunRecord {
             validity: Validity::Valid,
             limited_by: "beyond this host".into(),
         }],
+        design: None,
     }
 }
 

@@ -109,6 +109,7 @@ impl Sample {
             environment: self.environment(),
             tests: vec![test],
             requirements,
+            design: None,
         }
     }
 
