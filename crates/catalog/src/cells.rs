@@ -11,17 +11,27 @@ use crate::{Rate, Source, Table};
 
 /// One copy of every text that many rows share.
 #[derive(Default)]
-pub(crate) struct Texts(HashSet<Arc<str>>);
+pub(crate) struct Texts {
+    known: HashSet<Arc<str>>,
+    /// The last few asked for: rows that stand together share their source, and comparing is cheaper than hashing.
+    recent: [Option<Arc<str>>; 8],
+    oldest: usize,
+}
 
 impl Texts {
     /// The shared copy of `text`.
     pub fn get(&mut self, text: &str) -> Arc<str> {
-        if let Some(known) = self.0.get(text) {
+        if let Some(known) = self.recent.iter().flatten().find(|recent| ***recent == *text) {
             return known.clone();
         }
-        let new: Arc<str> = text.into();
-        self.0.insert(new.clone());
-        new
+        let shared = self.known.get(text).cloned().unwrap_or_else(|| {
+            let new: Arc<str> = text.into();
+            self.known.insert(new.clone());
+            new
+        });
+        self.recent[self.oldest] = Some(shared.clone());
+        self.oldest = (self.oldest + 1) % self.recent.len();
+        shared
     }
 
     /// The shared copy of `text`, or nothing for a blank.
@@ -46,8 +56,13 @@ impl<'a> Cells<'a> {
     /// The text of a cell.
     pub fn text(&self, column: &str) -> &'a str {
         let columns = self.table.columns();
-        let places = (0..columns.len()).map(|step| (self.next.get() + step) % columns.len());
-        let Some(place) = places.into_iter().find(|place| columns[*place] == column) else { return "" };
+        let next = self.next.get();
+        let place = if columns.get(next) == Some(&column) {
+            next
+        } else {
+            let Some(place) = columns.iter().position(|name| *name == column) else { return "" };
+            place
+        };
         self.next.set(place + 1);
         self.row.cells.get(place).unwrap_or_default().trim()
     }
