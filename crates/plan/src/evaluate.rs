@@ -231,7 +231,8 @@ impl StorageEvaluation {
             let of = self.limits.iter().filter(|limit| places.contains(&limit.place));
             of.map(|limit| limit.stated.write).fold(f64::INFINITY, f64::min)
         };
-        let network = least(&[Place::OneStream, Place::ClientNetwork, Place::ServerNetwork]);
+        // A stream's bound is its OSTs', which a burst does not wait for before fsync.
+        let network = least(&[Place::ClientNetwork, Place::ServerNetwork]);
         let disks = least(&[Place::ServerDisks, Place::DiskBandwidth, Place::DiskIops]);
         Bandwidth::bytes_per_second(self.factor.write.value / (1.0 / network + 1.0 / disks))
     }

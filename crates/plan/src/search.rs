@@ -19,8 +19,8 @@ use crate::demand::{Demand, Requirement};
 use crate::design::{self, Clients, Design, Family, Layout, Region, StorageDesign};
 use crate::evaluate::{Evaluation, evaluate, uses_network};
 use crate::guard::Guards;
-use crate::layout::{self, Assessment, lustre, nvme, service, shared, striped};
-use crate::limit::Capability;
+use crate::layout::{self, Assessment, WriteLaw, lustre, nvme, service, shared, striped};
+use crate::limit::{Capability, Place};
 use crate::market::Market;
 
 /// What is weighed.
@@ -220,12 +220,14 @@ impl Plan {
             [cost, -evaluation.delivered().get(), -(capacity as f64), f64::from(nodes)]
         };
         let points: Vec<[f64; 4]> = self.ranked.iter().map(point).collect();
-        let beats = |a: &[f64; 4], b: &[f64; 4]| a != b && a.iter().zip(b).all(|(a, b)| a <= b);
+        let no_worse = |a: &[f64; 4], b: &[f64; 4]| a.iter().zip(b).all(|(a, b)| a <= b);
+        // Of two equal ones the first stays.
         let beaten = |place: usize| {
+            let b = &points[place];
             points
                 .iter()
                 .enumerate()
-                .any(|(i, a)| beats(a, &points[place]) || (i < place && *a == points[place]))
+                .any(|(i, a)| i != place && no_worse(a, b) && (i < place || !no_worse(b, a)))
         };
         self.ranked
             .iter()
@@ -249,7 +251,13 @@ struct Here<'a, 'm> {
 #[derive(Debug, Clone)]
 enum Choice {
     /// Independent of the clients, behind their network.
-    Network { layout: Layout, cost: Option<f64>, per_client: Capability },
+    Network {
+        layout: Box<Layout>,
+        cost: Option<f64>,
+        per_client: Capability,
+        /// What the clients' network must carry of a write burst, bytes per second: as much as the servers'.
+        burst: f64,
+    },
     /// Made for the clients' SKU and number.
     Local(Family),
 }
@@ -354,8 +362,10 @@ impl Here<'_, '_> {
         let mut per_client = Capability::UNBOUNDED;
         let mut network = Some(0.0);
         for (requirement, choice) in self.demand.requirements.iter().zip(combination) {
-            if let Choice::Network { layout, cost, per_client: bound } = choice {
-                load = load.and(self.load(requirement, family_of(layout)));
+            if let Choice::Network { layout, cost, per_client: bound, burst } = choice {
+                let mut of = self.load(requirement, family_of(layout));
+                of.write = of.write.max(*burst);
+                load = load.and(of);
                 per_client = per_client.and(*bound);
                 network = network.zip(*cost).map(|(sum, cost)| sum + cost);
             }
@@ -390,7 +400,7 @@ impl Here<'_, '_> {
         let mut layouts = Vec::new();
         for (place, choice) in combination.iter().enumerate() {
             match choice {
-                Choice::Network { layout, .. } => layouts.push(layout.clone()),
+                Choice::Network { layout, .. } => layouts.push((**layout).clone()),
                 Choice::Local(family) => {
                     let key = (place, *family, vm.sku.clone(), count);
                     let found = locals.entry(key).or_insert_with(|| {
@@ -437,7 +447,13 @@ type LocalKey = (usize, Family, Arc<str>, u32);
 
 fn choice(layout: Layout, assessment: &Assessment) -> Choice {
     let per_client = assessment.per_client.as_ref().map_or(Capability::UNBOUNDED, |per| per.stated);
-    Choice::Network { cost: cost::total(&assessment.costs).map(Money::get), layout, per_client }
+    let servers = assessment.limits.iter().find(|limit| limit.place == Place::ServerNetwork);
+    let burst = match assessment.write_law {
+        WriteLaw::Burst => servers.map_or(0.0, |limit| limit.stated.read.min(limit.stated.write)),
+        WriteLaw::Stream => 0.0,
+    };
+    let cost = cost::total(&assessment.costs).map(Money::get);
+    Choice::Network { layout: Box::new(layout), cost, per_client, burst }
 }
 
 fn family_of(layout: &Layout) -> Family {

@@ -7,7 +7,7 @@ use catalog::{Disk, Source, Vm};
 use fault::Result;
 use units::{Bandwidth, Bytes};
 
-pub use metadata::{Sizing, size as size_metadata};
+pub use metadata::{Sizing, pcores_for, size as size_metadata};
 pub use search::{Found, find, reasons};
 
 use super::servers::{self, server_network, unknown_of, vm_disks};
