@@ -1,250 +1,34 @@
-//! All designs for a grid, ranked: every family in every region that may be used, with the clients that go with it.
-//!
-//! Given the clients' SKU the storages do not depend on each other, and storages behind a network do not depend on the
-//! clients except through bounds that both sides must satisfy. So the cheapest grid is found by trying, for every
-//! combination of families, every client SKU with each storage's cheapest layout: no combination is left out.
+//! The search in one region: what can be built for each storage, and the clients with which all of it costs least.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use catalog::{Catalog, Vm};
-use fault::{Fault, Kind, Result};
-use spec::{Cloud, Spec};
+use catalog::Vm;
+use spec::Spec;
 use units::Money;
 
-use crate::calibration::Calibration;
+use super::Refused;
 use crate::clients::{self, Load};
 use crate::cost;
 use crate::demand::{Demand, Requirement};
-use crate::design::{self, Clients, Design, Family, Layout, Region, StorageDesign};
-use crate::evaluate::{Evaluation, evaluate, uses_network};
-use crate::guard::Guards;
+use crate::design::{self, Clients, Design, Family, Layout, StorageDesign};
+use crate::evaluate::uses_network;
 use crate::layout::{self, Assessment, WriteLaw, lustre, nvme, service, shared, striped};
 use crate::limit::{Capability, Place};
 use crate::market::Market;
 
-/// What is weighed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Objective {
-    /// US dollars per month.
-    #[default]
-    Cost,
-    /// US dollars per month and MB/s delivered.
-    CostPerRate,
-}
-
-/// How to search.
-#[derive(Debug, Clone, Default)]
-pub struct Options {
-    /// What designs are ranked by.
-    pub objective: Objective,
-    /// Rules of good sense.
-    pub guards: Guards,
-    /// How measured systems compare with their limits.
-    pub calibration: Calibration,
-}
-
-/// Every design found, best first, and why there are no others.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Plan {
-    /// What was asked.
-    pub demand: Demand,
-    /// Where was looked.
-    pub regions: Vec<Region>,
-    /// Designs whose limits and prices are known, best first.
-    pub ranked: Vec<Evaluation>,
-    /// Designs that can't be ranked: a limit they pass is not in the catalog.
-    pub limits_unknown: Vec<Evaluation>,
-    /// Designs that can't be ranked: a price is not in the catalog.
-    pub prices_unknown: Vec<Evaluation>,
-    /// Why a family has no design in a region.
-    pub refused: Vec<Refused>,
-    /// Combinations that were costed.
-    pub looked_at: u64,
-}
-
-/// Why a family has no design for a storage in a region.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Refused {
-    /// Where.
-    pub place: Region,
-    /// The storage's name.
-    pub storage: String,
-    /// The kind of design.
-    pub family: Family,
-    /// The reasons, in words.
-    pub reasons: Vec<String>,
-}
-
 /// Layouts per family that are followed up when a grid has one storage; with several, the cheapest each.
 const ALTERNATIVES: usize = 24;
 
-/// Finds the designs for `spec` by the catalog's facts.
-pub fn search(catalog: &Catalog, spec: &Spec, options: &Options) -> Result<Plan> {
-    let demand = Demand::of(spec)?;
-    let regions = regions(catalog, &demand)?;
-    let mut plan = Plan {
-        ranked: Vec::new(),
-        limits_unknown: Vec::new(),
-        prices_unknown: Vec::new(),
-        refused: Vec::new(),
-        looked_at: 0,
-        regions: regions.clone(),
-        demand,
-    };
-    for place in regions {
-        let demand = plan.demand.clone();
-        let market = Market::new(catalog, place, &demand.constraints, &options.guards, &options.calibration);
-        let mut here = Here { market: &market, demand: &demand, spec, looked_at: 0, refused: Vec::new() };
-        for design in here.designs() {
-            let evaluation =
-                evaluate(catalog, &design, &demand.constraints, &options.guards, &options.calibration)?;
-            if evaluation.holds() && within_budget(&evaluation, &demand) {
-                plan.add(evaluation);
-            }
-        }
-        plan.looked_at += here.looked_at;
-        plan.refused.append(&mut here.refused);
-    }
-    plan.sort(options.objective);
-    Ok(plan)
-}
-
-fn within_budget(evaluation: &Evaluation, demand: &Demand) -> bool {
-    let budget = demand.constraints.monthly_budget_usd.map(|usd| Money::usd(f64::from(usd)));
-    match (budget, evaluation.storage_per_month()) {
-        (Some(budget), Some(cost)) => cost <= budget,
-        _ => true,
-    }
-}
-
-/// The regions to look at: those the spec names, or of every cloud the one with the most prices.
-fn regions(catalog: &Catalog, demand: &Demand) -> Result<Vec<Region>> {
-    let constraints = &demand.constraints;
-    let clouds = [Cloud::Azure, Cloud::Aws, Cloud::Gcp];
-    let allowed = clouds
-        .into_iter()
-        .filter(|cloud| constraints.clouds.is_empty() || constraints.clouds.contains(cloud));
-    let region = |cloud, name: &Arc<str>| Region {
-        cloud,
-        region: name.to_string(),
-        commitment: constraints.commitment,
-    };
-    let allowed: Vec<Cloud> = allowed.collect();
-    if constraints.regions.is_empty() {
-        let usual = allowed.iter().filter_map(|cloud| Some(region(*cloud, &main_region(catalog, *cloud)?)));
-        return Ok(usual.collect());
-    }
-    let mut found = Vec::new();
-    for name in &constraints.regions {
-        let known = |cloud: &&Cloud| catalog.prices.regions(**cloud).iter().any(|region| **region == **name);
-        match allowed.iter().find(known) {
-            Some(cloud) => found.push(region(*cloud, &Arc::from(name.as_str()))),
-            None => return Err(no_region(catalog, &allowed, name)),
-        }
-    }
-    Ok(found)
-}
-
-/// The region of a cloud with the most prices.
-fn main_region(catalog: &Catalog, cloud: Cloud) -> Option<Arc<str>> {
-    let regions = catalog.prices.regions(cloud);
-    // `max_by_key` takes the last of equals; the first by name is wanted.
-    regions.into_iter().rev().max_by_key(|region| catalog.prices.list(cloud, region).len())
-}
-
-fn no_region(catalog: &Catalog, clouds: &[Cloud], name: &str) -> Fault {
-    let known: Vec<Arc<str>> = clouds.iter().flat_map(|cloud| catalog.prices.regions(*cloud)).collect();
-    let names = || known.iter().map(|region| &**region);
-    let fault = Fault::new(
-        Kind::Spec,
-        format!("the catalog has no prices for region `{name}` of the clouds allowed"),
-    );
-    match spec::nearest(name, names()) {
-        Some(nearest) => fault.hint(format!("did you mean `{nearest}`?")),
-        None => fault.hint(format!(
-            "it has prices for {}; `forebay catalog refresh` reads others",
-            spec::quoted(names())
-        )),
-    }
-}
-
-impl Plan {
-    fn add(&mut self, evaluation: Evaluation) {
-        if evaluation.per_month().is_none() {
-            self.prices_unknown.push(evaluation);
-        } else if evaluation.is_known() {
-            self.ranked.push(evaluation);
-        } else {
-            self.limits_unknown.push(evaluation);
-        }
-    }
-
-    fn sort(&mut self, objective: Objective) {
-        let weight = |evaluation: &Evaluation| {
-            let cost = evaluation
-                .per_month()
-                .or_else(|| evaluation.storage_per_month())
-                .map_or(f64::MAX, Money::get);
-            match objective {
-                Objective::Cost => cost,
-                Objective::CostPerRate => cost / evaluation.delivered().as_mb().max(1.0),
-            }
-        };
-        for list in [&mut self.ranked, &mut self.limits_unknown, &mut self.prices_unknown] {
-            // The sort is stable and designs come in a fixed order, so the output is the same every time.
-            list.sort_by(|a, b| weight(a).total_cmp(&weight(b)));
-        }
-    }
-
-    /// The best design of every family, in the order of the ranking. For a grid of several storages: of every combination.
-    pub fn best_of_families(&self) -> Vec<&Evaluation> {
-        let mut seen = Vec::new();
-        let mut best = Vec::new();
-        for evaluation in self.ranked.iter().chain(&self.limits_unknown).chain(&self.prices_unknown) {
-            let families = evaluation.families();
-            if !seen.contains(&families) {
-                seen.push(families);
-                best.push(evaluation);
-            }
-        }
-        best
-    }
-
-    /// Designs that none beats in cost, throughput, capacity and number of servers at once, cheapest first.
-    pub fn front(&self) -> Vec<&Evaluation> {
-        let point = |evaluation: &Evaluation| {
-            let cost = evaluation.per_month().map_or(f64::MAX, Money::get);
-            let capacity: u64 = evaluation.storages.iter().map(|storage| storage.capacity.get()).sum();
-            let nodes: u32 = evaluation.storages.iter().map(|storage| storage.nodes).sum();
-            [cost, -evaluation.delivered().get(), -(capacity as f64), f64::from(nodes)]
-        };
-        let points: Vec<[f64; 4]> = self.ranked.iter().map(point).collect();
-        let no_worse = |a: &[f64; 4], b: &[f64; 4]| a.iter().zip(b).all(|(a, b)| a <= b);
-        // Of two equal ones the first stays.
-        let beaten = |place: usize| {
-            let b = &points[place];
-            points
-                .iter()
-                .enumerate()
-                .any(|(i, a)| i != place && no_worse(a, b) && (i < place || !no_worse(b, a)))
-        };
-        self.ranked
-            .iter()
-            .enumerate()
-            .filter(|(place, _)| !beaten(*place))
-            .map(|(_, evaluation)| evaluation)
-            .collect()
-    }
-}
-
 /// The search in one region.
-struct Here<'a, 'm> {
+pub struct Here<'a, 'm> {
     market: &'m Market<'a>,
     demand: &'m Demand,
     spec: &'m Spec,
-    looked_at: u64,
-    refused: Vec<Refused>,
+    /// Combinations costed so far.
+    pub looked_at: u64,
+    /// Families without a design so far.
+    pub refused: Vec<Refused>,
 }
 
 /// One way to build one storage.
@@ -252,6 +36,7 @@ struct Here<'a, 'm> {
 enum Choice {
     /// Independent of the clients, behind their network.
     Network {
+        family: Family,
         layout: Box<Layout>,
         cost: Option<f64>,
         per_client: Capability,
@@ -262,8 +47,14 @@ enum Choice {
     Local(Family),
 }
 
-impl Here<'_, '_> {
-    fn designs(&mut self) -> Vec<Design> {
+impl<'a, 'm> Here<'a, 'm> {
+    /// Nothing looked at yet.
+    pub fn new(market: &'m Market<'a>, demand: &'m Demand, spec: &'m Spec) -> Self {
+        Self { market, demand, spec, looked_at: 0, refused: Vec::new() }
+    }
+
+    /// The designs worth evaluating.
+    pub fn designs(&mut self) -> Vec<Design> {
         let skus = clients::skus(self.market, self.demand);
         let choices: Vec<Vec<Choice>> =
             self.demand.requirements.iter().map(|requirement| self.choices(requirement)).collect();
@@ -362,8 +153,8 @@ impl Here<'_, '_> {
         let mut per_client = Capability::UNBOUNDED;
         let mut network = Some(0.0);
         for (requirement, choice) in self.demand.requirements.iter().zip(combination) {
-            if let Choice::Network { layout, cost, per_client: bound, burst } = choice {
-                let mut of = self.load(requirement, family_of(layout));
+            if let Choice::Network { family, cost, per_client: bound, burst, .. } = choice {
+                let mut of = self.load(requirement, *family);
                 of.write = of.write.max(*burst);
                 load = load.and(of);
                 per_client = per_client.and(*bound);
@@ -453,18 +244,7 @@ fn choice(layout: Layout, assessment: &Assessment) -> Choice {
         WriteLaw::Stream => 0.0,
     };
     let cost = cost::total(&assessment.costs).map(Money::get);
-    Choice::Network { layout: Box::new(layout), cost, per_client, burst }
-}
-
-fn family_of(layout: &Layout) -> Family {
-    match layout {
-        Layout::LustreOnVms(_) => Family::LustreOnVms,
-        // Managed Lustre and NFS load the clients' network alike, and are calibrated apart where evaluated.
-        Layout::Service(_) => Family::ManagedLustre,
-        Layout::StripedVolumes(_) => Family::StripedVolumes,
-        Layout::SharedVolumes(_) => Family::SharedVolumes,
-        Layout::LocalNvme(_) => Family::LocalNvme,
-    }
+    Choice::Network { family: assessment.family, layout: Box::new(layout), cost, per_client, burst }
 }
 
 /// Priced choices first, by cost.
