@@ -41,6 +41,10 @@ fn small(cloud: Cloud, picks: &[usize], bends: &[f64]) -> Catalog {
     catalog
         .disks
         .extend(disks.iter().find(|disk| ["P30", "gp3"].contains(&&*disk.tier)).map(|disk| (*disk).clone()));
+    // A name stands for one thing.
+    let mut names = std::collections::HashSet::new();
+    catalog.vms.retain(|vm| names.insert(vm.sku.clone()));
+    catalog.disks.retain(|disk| names.insert(disk.tier.clone()));
     catalog
 }
 
@@ -172,4 +176,14 @@ fn a_constraint_empty_plan_has_reasons() {
     assert_eq!(lustre::find(&market, &requirement).layouts, Vec::new());
     let reasons = lustre::reasons(&market, &requirement);
     assert!(reasons[0].contains("at most 1 OSTs"), "{reasons:?}");
+    // Three servers with at most one OST: nothing is possible, so nothing is promised.
+    assert_eq!(reasons.len(), 1, "{reasons:?}");
+    let constraints = Constraints { max_osts: Some(12), ..Constraints::default() };
+    let place = Region { cloud: Cloud::Azure, region: "eastus".to_owned(), commitment: Commitment::Payg };
+    let market = Market::new(&EMBEDDED, place, &constraints, &guards, &calibration);
+    let wanted = spec(Cloud::Azure, 8, Bytes::tib(1000), Bandwidth::mb_per_second(1000.0));
+    let requirement = Requirement::of(&wanted, &wanted.storage[0]).unwrap();
+    // 12 OSTs of 64 TiB, the largest disks sold.
+    let reasons = lustre::reasons(&market, &requirement);
+    assert!(reasons[1].starts_with("at this rate, 786"), "{reasons:?}");
 }

@@ -135,13 +135,46 @@ pub fn reasons(market: &Market<'_>, requirement: &Requirement) -> Vec<String> {
     }
     if why.is_empty() {
         let osts = max_osts(market);
+        let (rate, size) = (requirement.mixed(), requirement.capacity);
         why.push(format!(
-            "no combination reaches {} and {:#} with at most {osts} OSTs and prices that are known here",
-            requirement.mixed(),
-            requirement.capacity
+            "no combination reaches {rate} and {size:#} with at most {osts} OSTs and prices known here"
         ));
+        why.extend(nearest(market, requirement));
     }
     why
+}
+
+/// The nearest that is possible: the rate with this capacity, and the capacity with this rate.
+fn nearest(market: &Market<'_>, requirement: &Requirement) -> Vec<String> {
+    let rates = |share: f64| {
+        let (read, write) = (requirement.read * share, requirement.write * share);
+        Requirement { read, write, ..requirement.clone() }
+    };
+    let sizes = |share: f64| {
+        let capacity = Bytes::new((requirement.capacity.get() as f64 * share) as u64);
+        Requirement { capacity, ..requirement.clone() }
+    };
+    let rate = most(market, &rates)
+        .map(|share| format!("with this capacity, {} is possible", requirement.mixed() * share));
+    let size = most(market, &sizes).map(|share| {
+        let capacity = sizes(share).capacity.round_down(Bytes::gib(1));
+        format!("at this rate, {capacity:#} is possible")
+    });
+    rate.into_iter().chain(size).collect()
+}
+
+/// The largest share of a requirement that has a design, to 1 %; `None` if not even 1 % has.
+fn most(market: &Market<'_>, scaled: &dyn Fn(f64) -> Requirement) -> Option<f64> {
+    let possible = |share: f64| !find(market, &scaled(share)).layouts.is_empty();
+    let (mut can, mut cannot) = (0.01, 1.0);
+    if !possible(can) {
+        return None;
+    }
+    while cannot - can > 0.01 {
+        let middle = f64::midpoint(can, cannot);
+        if possible(middle) { can = middle } else { cannot = middle }
+    }
+    Some(can)
 }
 
 fn max_osts(market: &Market<'_>) -> u32 {
