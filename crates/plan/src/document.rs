@@ -2,8 +2,8 @@
 
 use fault::{Fault, Kind, Result};
 use record::{
-    CostRow, DesignSheet, FactorRow, LimitRow, PLAN_VERSION, PlanDocument, RatesRow, RefusedFamily,
-    StorageSheet,
+    CostRow, DesignSheet, FactorRow, LimitRow, OverBudgetRow, PLAN_VERSION, PlanDocument, RatesRow,
+    RefusedFamily, StorageSheet,
 };
 use units::{Bandwidth, Money};
 
@@ -38,6 +38,9 @@ pub fn document(plan: &Plan, options: &Options) -> Result<PlanDocument> {
         ranked: sheets(&plan.ranked)?,
         limits_unknown: sheets(&plan.limits_unknown)?,
         prices_unknown: sheets(&plan.prices_unknown)?,
+        over_budget: plan
+            .over_budget
+            .map(|over| OverBudgetRow { count: over.count, least_usd_per_month: over.least.get() }),
         front: front.iter().filter_map(place).collect(),
         refused: plan
             .refused

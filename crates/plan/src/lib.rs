@@ -30,5 +30,5 @@ pub use grow::grow;
 pub use guard::Guards;
 pub use limit::{Capability, Limit, Operation, Place, Rates, UnknownLimit};
 pub use market::Market;
-pub use search::{Objective, Options, Plan, Refused, search};
+pub use search::{Objective, Options, OverBudget, Plan, Refused, search};
 pub use upgrade::upgrade;

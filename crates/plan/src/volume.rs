@@ -79,7 +79,8 @@ pub fn order(disk: &Disk, need: &Need) -> Option<Order> {
             if iops > value(terms.max.iops).unwrap_or(f64::INFINITY) || need.bandwidth > bandwidth_max {
                 return None;
             }
-            let bandwidth_min = terms.min.bandwidth.or(terms.included.bandwidth).map_or(0.0, units::Bandwidth::get);
+            let bandwidth_min =
+                terms.min.bandwidth.or(terms.included.bandwidth).map_or(0.0, units::Bandwidth::get);
             let for_iops = terms.iops_per_gib.map_or(0.0, |per_gib| iops / per_gib * GIB);
             // What is included needs no larger size.
             let included = value(terms.included.iops).is_some_and(|included| iops <= included);

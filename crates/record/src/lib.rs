@@ -32,8 +32,8 @@ pub use phase::{
     StopCause,
 };
 pub use plan::{
-    CostRow, DesignSheet, FactorRow, GrownDesign, GrowthStep, LimitRow, PLAN_VERSION, PlanDocument, RatesRow,
-    RefusedFamily, StorageSheet, Upgrade,
+    CostRow, DesignSheet, FactorRow, GrownDesign, GrowthStep, LimitRow, OverBudgetRow, PLAN_VERSION,
+    PlanDocument, RatesRow, RefusedFamily, StorageSheet, Upgrade,
 };
 pub use process::{Origin, boot_id, is_alive, is_gone};
 pub use run::{

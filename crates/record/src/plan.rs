@@ -29,6 +29,9 @@ pub struct PlanDocument {
     pub limits_unknown: Vec<DesignSheet>,
     /// Designs that can't be ranked because a price is not in the catalog.
     pub prices_unknown: Vec<DesignSheet>,
+    /// Designs that meet everything but the budget; `null` if there are none.
+    #[serde(default)]
+    pub over_budget: Option<OverBudgetRow>,
     /// Places in `ranked`, from 0, of designs that none beats in cost, throughput, capacity and servers at once.
     pub front: Vec<usize>,
     /// Families without a design, with the reasons.
@@ -37,6 +40,15 @@ pub struct PlanDocument {
     pub growth: Vec<GrowthStep>,
     /// Combinations that were costed.
     pub looked_at: u64,
+}
+
+/// Designs that the budget leaves out.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OverBudgetRow {
+    /// How many.
+    pub count: usize,
+    /// Storage of the cheapest.
+    pub least_usd_per_month: f64,
 }
 
 /// Why a family has no design for a storage in a region.

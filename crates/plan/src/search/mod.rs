@@ -54,10 +54,21 @@ pub struct Plan {
     pub limits_unknown: Vec<Evaluation>,
     /// Designs that can't be ranked: a price is not in the catalog.
     pub prices_unknown: Vec<Evaluation>,
+    /// Designs that meet everything but the budget, and what the cheapest of them costs; `None` if there are none.
+    pub over_budget: Option<OverBudget>,
     /// Why a family has no design in a region.
     pub refused: Vec<Refused>,
     /// Combinations that were costed.
     pub looked_at: u64,
+}
+
+/// Designs that the budget leaves out.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OverBudget {
+    /// How many.
+    pub count: usize,
+    /// Storage of the cheapest, per month.
+    pub least: Money,
 }
 
 /// Why a family has no design for a storage in a region.
@@ -81,6 +92,7 @@ pub fn search(catalog: &Catalog, spec: &Spec, options: &Options) -> Result<Plan>
         ranked: Vec::new(),
         limits_unknown: Vec::new(),
         prices_unknown: Vec::new(),
+        over_budget: None,
         refused: Vec::new(),
         looked_at: 0,
         regions: regions.clone(),
@@ -93,7 +105,7 @@ pub fn search(catalog: &Catalog, spec: &Spec, options: &Options) -> Result<Plan>
         for design in here.designs() {
             let evaluation =
                 evaluate(catalog, &design, &demand.constraints, &options.guards, &options.calibration)?;
-            if evaluation.holds() && within_budget(&evaluation, &demand) {
+            if evaluation.holds() {
                 plan.add(evaluation);
             }
         }
@@ -104,16 +116,17 @@ pub fn search(catalog: &Catalog, spec: &Spec, options: &Options) -> Result<Plan>
     Ok(plan)
 }
 
-fn within_budget(evaluation: &Evaluation, demand: &Demand) -> bool {
-    let budget = demand.constraints.monthly_budget_usd.map(|usd| Money::usd(f64::from(usd)));
-    match (budget, evaluation.storage_per_month()) {
-        (Some(budget), Some(cost)) => cost <= budget,
-        _ => true,
-    }
-}
-
 impl Plan {
     fn add(&mut self, evaluation: Evaluation) {
+        let budget = self.demand.constraints.monthly_budget_usd.map(|usd| Money::usd(f64::from(usd)));
+        if let (Some(budget), Some(cost)) = (budget, evaluation.storage_per_month())
+            && cost > budget
+        {
+            let sofar = self.over_budget.map_or((0, cost), |over| (over.count, over.least));
+            let least = if cost < sofar.1 { cost } else { sofar.1 };
+            self.over_budget = Some(OverBudget { count: sofar.0 + 1, least });
+            return;
+        }
         if evaluation.per_month().is_none() {
             self.prices_unknown.push(evaluation);
         } else if evaluation.is_known() {

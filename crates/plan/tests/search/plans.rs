@@ -174,3 +174,14 @@ fn one_more_server_lowers_no_limit() {
         }
     }
 }
+
+#[test]
+fn a_budget_that_is_too_small_says_what_is_needed() {
+    let mut wanted = sas_azure();
+    wanted.constraints.monthly_budget_usd = Some(1_000);
+    let plan = search(&EMBEDDED, &wanted, &options()).unwrap();
+    let over = plan.over_budget.unwrap();
+    assert!(plan.ranked.is_empty() && over.count > 1 && over.least > Money::usd(11_000.0), "{over:?}");
+    wanted.constraints.monthly_budget_usd = Some(over.least.get().ceil() as u32);
+    assert_eq!(search(&EMBEDDED, &wanted, &options()).unwrap().ranked.len(), 1);
+}
