@@ -85,8 +85,9 @@ enum Scope {
 fn scope(family: &str, place: &str) -> Scope {
     match (family, place) {
         (_, "one_stream") => Scope::Stream,
-        ("striped-volumes" | "local-nvme", _) => Scope::Client,
-        (_, "client_network" | "client_mount" | "client_disks" | "local_nvme") => Scope::Client,
+        // Volumes and NVMe of a client serve that client alone.
+        ("striped-volumes" | "local-nvme", _)
+        | (_, "client_network" | "client_mount" | "client_disks" | "local_nvme") => Scope::Client,
         _ => Scope::Grid,
     }
 }

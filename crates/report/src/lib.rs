@@ -1,17 +1,20 @@
-//! Reports of a run: documents become HTML, Markdown and CSV. This room reads [`RunRecord`]s and measures nothing.
+//! Reports: documents become HTML, Markdown and CSV. This room reads [`RunRecord`]s and [`PlanDocument`]s and measures
+//! nothing.
 //!
 //! [`html`] is one self-contained page with charts; [`markdown`] the same facts as text; [`phases_csv`] and
 //! [`series_csv`] the figures for other programs. [`answer`] is the verdict that all of them lead with.
+//! [`plan_html`] and [`plan_markdown`] show a plan in the same way: the best design first.
 
 mod charts;
 mod facts;
 mod html;
 mod markdown;
+mod plan;
 mod rows;
 mod table;
 mod text;
 
-use record::RunRecord;
+use record::{PlanDocument, RunRecord};
 
 pub use facts::verdict::Answer;
 
@@ -38,4 +41,15 @@ pub fn series_csv(record: &RunRecord) -> fault::Result<String> {
 /// Whether the storage feeds the grid, in one word.
 pub fn answer(record: &RunRecord) -> Answer {
     Answer::of(record)
+}
+
+/// A plan as one HTML page that needs nothing else: the best design in a sentence, the ranking, the limits of the best
+/// ones, cost against throughput, and what the figures rest on.
+pub fn plan_html(document: &PlanDocument) -> fault::Result<String> {
+    plan::page(document)
+}
+
+/// The same facts as Markdown, without charts.
+pub fn plan_markdown(document: &PlanDocument) -> String {
+    plan::document(document)
 }

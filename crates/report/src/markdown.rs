@@ -4,7 +4,7 @@ use record::RunRecord;
 
 use crate::facts::phases::{self, Phase};
 use crate::facts::verdict::{self, Answer};
-use crate::facts::{checks, ends, environment, glossary, latency, limits, ranks, series};
+use crate::facts::{checks, design, ends, environment, glossary, latency, limits, ranks, series};
 use crate::table::{Table, escape};
 use crate::text::{self, line};
 
@@ -96,6 +96,9 @@ fn belief(out: &mut String, record: &RunRecord) {
     for group in &groups {
         add(out, &group.table);
     }
+    if record.design.is_some() {
+        measured_against_design(out, record);
+    }
     heading(out, "What limited it");
     let table = limits::table(record);
     if table.is_empty() {
@@ -104,6 +107,23 @@ fn belief(out: &mut String, record: &RunRecord) {
     add(out, &table);
     add(out, &limits::traffic(record));
     add(out, &limits::cpu(record));
+}
+
+fn measured_against_design(out: &mut String, record: &RunRecord) {
+    heading(out, "Measured against the design");
+    if let Some(design) = &record.design {
+        line(out, format!("Design: {}\n", escape(&design.title)));
+    }
+    for sentence in design::sentences(record) {
+        line(out, format!("- {}", escape(&sentence)));
+    }
+    line(out, "");
+    let comparisons = record.design_comparisons();
+    if let Some(extent) = comparisons.iter().find_map(|comparison| comparison.extent.as_ref()) {
+        line(out, format!("{}\n", escape(extent)));
+    }
+    add(out, &design::summary(record));
+    comparisons.iter().for_each(|comparison| add(out, &design::limits(comparison)));
 }
 
 fn repeat(out: &mut String, record: &RunRecord) {

@@ -18,6 +18,51 @@ pub fn mb(rate: Bandwidth) -> String {
     finite(rate.as_mb(), |mb| format!("{mb:.1} MB/s"))
 }
 
+/// `9,216 MB/s` of MB/s: figures of planning have no decimals, except small ones.
+pub fn whole_mb(mb: f64) -> String {
+    finite(mb, |mb| format!("{} MB/s", grouped(mb)))
+}
+
+/// `$12,345`, with cents below a hundred.
+pub fn usd(amount: f64) -> String {
+    finite(amount, |amount| {
+        if amount.abs() < 99.995 { format!("${amount:.2}") } else { format!("${}", grouped(amount)) }
+    })
+}
+
+/// `$12k`, for axes.
+pub fn short_usd(amount: f64) -> String {
+    let (value, unit) = match amount {
+        amount if amount.abs() >= 1e6 => (amount / 1e6, "M"),
+        amount if amount.abs() >= 1e3 => (amount / 1e3, "k"),
+        amount => (amount, ""),
+    };
+    finite(value, |value| format!("${}{unit}", (value * 100.0).round() / 100.0))
+}
+
+/// Capacity in TiB, or GiB below one.
+pub fn capacity(bytes: u64) -> String {
+    let tib = bytes as f64 / (1u64 << 40) as f64;
+    if tib >= 1.0 { format!("{} TiB", grouped(tib)) } else { format!("{} GiB", grouped(tib * 1024.0)) }
+}
+
+/// Digits in groups of three; one decimal below a hundred.
+pub fn grouped(value: f64) -> String {
+    if value.abs() < 99.95 {
+        let text = format!("{value:.1}");
+        return text.strip_suffix(".0").map_or(text.clone(), str::to_owned);
+    }
+    let digits = format!("{:.0}", value.abs());
+    let mut text = if value < 0.0 { "−".to_owned() } else { String::new() };
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// `163.3 MiB/s`, always in MiB/s (2^20) with one decimal.
 pub fn mib(rate: Bandwidth) -> String {
     finite(rate.as_mib(), |mib| format!("{mib:.1} MiB/s"))
@@ -146,6 +191,9 @@ mod tests {
         assert_eq!(mb(Bandwidth::bytes_per_second(f64::NAN)), "–");
         assert_eq!(signed_percent(-0.123), "−12.3 %");
         assert_eq!(round_latency(2e6), "2 ms");
+        assert_eq!([whole_mb(9216.2), usd(12_345.6), usd(3.5)], ["9,216 MB/s", "$12,346", "$3.50"]);
+        assert_eq!([short_usd(120_000.0), short_usd(1.5e6)], ["$120k", "$1.5M"]);
+        assert_eq!([capacity(100 << 40), capacity(1 << 39)], ["100 TiB", "512 GiB"]);
         assert_eq!(sparkline(&[0.0, 1.0, 2.0]), "▁▅█");
         assert_eq!(sparkline(&[0.0]), "▁");
     }

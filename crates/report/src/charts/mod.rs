@@ -1,20 +1,26 @@
 //! Charts as SVG text that follows the page's colours. Drawn by plotters; see [`theme`] for how colours get out of it.
 
 mod bars;
+mod chain;
+mod front;
 mod legend;
 mod percentiles;
 mod plot;
 mod ranks;
 mod scale;
 mod series;
+mod stack;
 mod theme;
 mod timeline;
 
 pub use bars::{Bar, bars};
+pub use chain::{Link, LinkBar, Mark, chain};
+pub use front::{Point, front};
 pub use legend::{Entry, legend};
 pub use percentiles::percentiles;
 pub use ranks::ranks;
 pub use series::{latency_over_time, rate_over_time};
+pub use stack::{Stack, stacks};
 pub use theme::{Ink, Look};
 pub use timeline::timeline;
 

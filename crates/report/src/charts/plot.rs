@@ -136,7 +136,8 @@ pub fn markers(chart: &mut Chart<'_, '_>, points: &[(f64, f64)], look: Look, ind
     Ok(())
 }
 
-fn marker(chart: &mut Chart<'_, '_>, point: (f64, f64), look: Look) -> Drawn {
+/// The shape of a series at one point.
+pub fn marker(chart: &mut Chart<'_, '_>, point: (f64, f64), look: Look) -> Drawn {
     let fill = Look { dash: 0, ..look }.stand_in().filled();
     let index = if let Ink::Series(index) = look.ink { index } else { 0 };
     let half = px(3);

@@ -35,6 +35,30 @@ impl Axis {
         Self { min: 0.0, max, ticks, title: title.into() }
     }
 
+    /// Positive figures on a log scale, with ticks at 1, 2 and 5 of every decade around them; positions are log10.
+    pub fn decades(
+        values: impl Iterator<Item = f64>,
+        show: impl Fn(f64) -> String,
+        title: impl Into<String>,
+    ) -> Self {
+        let finite = values.filter(|value| value.is_finite() && *value > 0.0);
+        let (least, most) =
+            finite.fold((f64::INFINITY, 0.0f64), |(least, most), value| (least.min(value), most.max(value)));
+        let (least, most) = if most > 0.0 { (least, most) } else { (1.0, 10.0) };
+        let (min, max) = ((least * 0.85).log10(), (most * 1.25).log10());
+        let between: &[f64] = match max - min {
+            wide if wide > 2.0 => &[1.0],
+            wide if wide > 0.8 => &[1.0, 2.0, 5.0],
+            _ => &[1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0],
+        };
+        let ticks = (min.floor() as i32..=max.ceil() as i32)
+            .flat_map(|decade| between.iter().map(move |factor| factor * 10f64.powi(decade)))
+            .filter(|value| (min..=max).contains(&value.log10()))
+            .map(|value| (value.log10(), show(value)))
+            .collect();
+        Self { min, max, ticks, title: title.into() }
+    }
+
     /// Latency over whole decades; positions are log10 of ns.
     pub fn latency(lowest_ns: f64, highest_ns: f64, title: impl Into<String>) -> Self {
         let lowest = lowest_ns.max(1.0);

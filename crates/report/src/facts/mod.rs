@@ -1,6 +1,7 @@
 //! What a record says, as sentences and tables: the part that the HTML and the Markdown report share.
 
 pub mod checks;
+pub mod design;
 pub mod ends;
 pub mod environment;
 pub mod glossary;
