@@ -353,6 +353,7 @@ impl<'a> Walker<'a> {
             fsync(&file)?;
             self.meter.record_side(1, now() - before);
         }
+        files::close(file)?;
         Ok(size as u64)
     }
 

@@ -1,9 +1,10 @@
 //! A rank's open data files.
 
-use std::os::fd::{AsRawFd as _, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd as _, IntoRawFd as _, OwnedFd, RawFd};
 
 use fault::{Fault, Kind, Result};
 use rustix::fs::{Advice, OFlags, fadvise};
+use rustix::io::Errno;
 use units::Bytes;
 
 use crate::ground::{Grounds, Names, RunDirectory};
@@ -62,6 +63,15 @@ pub fn open(
     }
     let ground = grounds.of(owner(files, number));
     Ok(DataFile { descriptor: ground.open(&path(files, number), flags)?, number })
+}
+
+/// Closes a file and says what came of it: NFS and FUSE tell here that data could not be kept. Dropping would hide it.
+pub fn close(descriptor: OwnedFd) -> rustix::io::Result<()> {
+    // SAFETY: the descriptor is ours alone and is not used after this.
+    match unsafe { libc::close(descriptor.into_raw_fd()) } {
+        0 => Ok(()),
+        _ => Err(Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)),
+    }
 }
 
 /// Drops a file's clean pages from this host's page cache. Dirty ones stay: make them durable first.

@@ -1,6 +1,5 @@
 //! One rank's part of a phase: set up, meet, start at the common instant, work, make durable, close, count.
 
-use std::os::fd::{IntoRawFd as _, OwnedFd};
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
@@ -461,7 +460,7 @@ impl TransferRank<'_> {
         let index = flow.meter.index(OperationKind::Close);
         for DataFile { descriptor, number } in flow.files.drain(..) {
             let started = now();
-            let closed = close(descriptor);
+            let closed = files::close(descriptor);
             flow.meter.record_side(index, now() - started);
             if let (Err(error), false) = (closed, failed) {
                 errors += 1;
@@ -554,15 +553,6 @@ fn wear_out<'a>(
         Ended::Stopped(StopCause::Bytes) => (ended, false),
         Ended::Stopped(StopCause::Time) => (ended, true),
         other => (other, false),
-    }
-}
-
-/// Closes a file and says what came of it: NFS and FUSE tell here that data could not be kept. Dropping would hide it.
-fn close(descriptor: OwnedFd) -> rustix::io::Result<()> {
-    // SAFETY: the descriptor is ours alone and is not used after this.
-    match unsafe { libc::close(descriptor.into_raw_fd()) } {
-        0 => Ok(()),
-        _ => Err(Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)),
     }
 }
 

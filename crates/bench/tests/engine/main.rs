@@ -5,6 +5,7 @@
 mod barriers;
 mod belief;
 mod choice;
+mod closing;
 mod contents;
 mod counts;
 mod entries;
@@ -12,6 +13,7 @@ mod examples;
 mod find;
 mod hits;
 mod jobs;
+mod lossy;
 mod mix;
 mod model;
 mod mount;

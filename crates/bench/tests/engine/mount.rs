@@ -15,7 +15,7 @@ pub struct Mount {
     image: Option<TempDir>,
 }
 
-fn call(program: &str, arguments: &[&str]) {
+pub fn call(program: &str, arguments: &[&str]) {
     let found = testkit::skip::program(program).unwrap_or_else(|| panic!("no {program}"));
     let output = Command::new(found).args(arguments).output().unwrap();
     assert!(output.status.success(), "{program}: {}", String::from_utf8_lossy(&output.stderr));
