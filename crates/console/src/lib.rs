@@ -6,18 +6,23 @@
 mod bar;
 mod comparison;
 mod envelope;
+mod facts;
 mod format;
 mod lines;
 pub mod paint;
 mod phase_clock;
+mod plan;
 mod printer;
 mod progress;
 mod summary;
 mod table;
+mod wrap;
 
 pub use comparison::comparison;
 pub use envelope::Envelope;
+pub use facts::{Fact, Facts, facts};
 pub use format::Format;
+pub use plan::{DesignCheck, check as design_check, plan, why, why_not};
 pub use printer::Printer;
 pub use progress::Progress;
 pub use summary::summary;

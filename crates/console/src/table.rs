@@ -71,6 +71,8 @@ impl<T: fmt::Display> From<T> for Cell {
 pub struct Table {
     columns: Vec<Align>,
     grid: Grid,
+    header_lines: usize,
+    notes: Vec<(usize, String)>,
 }
 
 impl Table {
@@ -82,7 +84,9 @@ impl Table {
             .enforce_styling()
             .set_header(columns.map(|(name, align)| Cell::new(name).strong().render(align)));
         grid.style_text_only();
-        let mut table = Self { columns: columns.iter().map(|(_, align)| *align).collect(), grid };
+        let header_lines = columns.iter().map(|(name, _)| name.lines().count()).max().unwrap_or(1);
+        let columns = columns.iter().map(|(_, align)| *align).collect();
+        let mut table = Self { columns, grid, header_lines, notes: Vec::new() };
         table.keep_numbers_whole();
         table
     }
@@ -91,6 +95,13 @@ impl Table {
     pub fn row<const N: usize>(&mut self, cells: [Cell; N]) -> &mut Self {
         let sides = self.columns.iter().copied().chain(std::iter::repeat(Align::Left));
         self.grid.add_row(cells.into_iter().zip(sides).map(|(cell, align)| cell.render(align)));
+        self
+    }
+
+    /// Adds a line of words below the last row, from margin to margin. A table with such lines is never broken to fit.
+    pub fn note(&mut self, line: impl fmt::Display) -> &mut Self {
+        self.grid.set_content_arrangement(ContentArrangement::Disabled);
+        self.notes.push((self.grid.row_count(), line.to_string()));
         self
     }
 
@@ -114,7 +125,13 @@ impl Table {
 
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let lines: Vec<String> = self.grid.lines().map(|line| line.trim_end().to_owned()).collect();
+        let mut lines = Vec::new();
+        for (number, line) in self.grid.lines().enumerate() {
+            lines.push(line.trim_end().to_owned());
+            let rows = (number + 1).saturating_sub(self.header_lines);
+            let below = self.notes.iter().filter(|(row, _)| *row == rows && rows > 0);
+            lines.extend(below.map(|(_, note)| note.clone()));
+        }
         f.write_str(&lines.join("\n"))
     }
 }
@@ -133,6 +150,23 @@ mod tests {
         phase              rate
         write         98.5 MB/s
         read again  1500.0 MB/s
+        ");
+    }
+
+    #[test]
+    fn a_line_of_words_stands_below_its_row() {
+        let mut table = Table::new([("design", Align::Right), ("cost\n$/month", Align::Right)]);
+        table.row(["1".into(), "18,758".into()]).note("       the first").note("       more of it");
+        table.row(["2".into(), "30,243".into()]).note("       the second");
+        let plain = anstream::adapter::strip_str(&table.to_string()).to_string();
+        insta::assert_snapshot!(plain, @r"
+        design     cost
+                $/month
+             1   18,758
+               the first
+               more of it
+             2   30,243
+               the second
         ");
     }
 }

@@ -1,30 +1,38 @@
 //! The command line: the whole tree, once. Help, man pages and completions are made from it.
 
+mod catalog;
 mod clean;
 mod global;
 mod guards;
 mod init;
 mod iotest;
 mod outputs;
+mod plan;
+mod planning;
 mod prove;
 mod run;
 mod runs;
 mod shell;
+mod size;
 mod spec;
 
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Parser, Subcommand};
 
+pub use catalog::{Catalog, CatalogAction, CheckFacts, DiffFacts, ListFacts, ShowFact};
 pub use clean::Clean;
 pub use global::Global;
 pub use guards::Guards;
 pub use init::{Init, Role};
 pub use iotest::{Data, Engine, Iotest};
 pub use outputs::Outputs;
+pub use plan::{CheckDesign, Plan, PlanAction};
+pub use planning::{Allowed, Facts, Judging, Showing};
 pub use prove::Prove;
 pub use run::Run;
 pub use runs::{Compare, Export, ExportAs, List, Remove, Report, Runs, RunsAction, Show};
 pub use shell::{Completions, Man};
+pub use size::Size;
 pub use spec::{Check, Spec, SpecAction};
 
 use crate::exit;
@@ -52,12 +60,15 @@ pub struct Cli {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    Plan(Plan),
+    Size(Size),
     Prove(Prove),
     Iotest(Iotest),
     Run(Run),
     Init(Init),
     Spec(Spec),
     Runs(Runs),
+    Catalog(Catalog),
     Clean(Clean),
     Completions(Completions),
     Man(Man),

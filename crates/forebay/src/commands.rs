@@ -1,5 +1,6 @@
 //! One file per command: each turns its flags into calls of the rooms below, and their answers into output.
 
+mod catalog;
 mod clean;
 mod completions;
 mod ending;
@@ -8,14 +9,16 @@ mod init;
 mod iotest;
 mod man;
 mod measure;
+mod plan;
 mod prove;
 mod run;
 mod runs;
+mod size;
 mod spec;
 
 use console::Printer;
 
-use crate::cli::{Command, RunsAction, SpecAction};
+use crate::cli::{CatalogAction, Command, RunsAction, SpecAction};
 use crate::exit::Outcome;
 use crate::failure::Failure;
 use crate::settings::Settings;
@@ -38,6 +41,14 @@ pub fn run(context: &Context, command: Command) -> Result {
         signals::install(&context.printer)?;
     }
     match command {
+        Command::Plan(arguments) => plan::run(context, &arguments),
+        Command::Size(arguments) => size::run(context, &arguments),
+        Command::Catalog(arguments) => match arguments.action {
+            CatalogAction::List(arguments) => catalog::list(context, &arguments),
+            CatalogAction::Show(arguments) => catalog::show(context, &arguments),
+            CatalogAction::Check(arguments) => catalog::check(context, &arguments),
+            CatalogAction::Diff(arguments) => catalog::diff(context, &arguments),
+        },
         Command::Prove(arguments) => prove::run(context, &arguments),
         Command::Iotest(arguments) => iotest::run(context, &arguments),
         Command::Run(arguments) => run::run(context, &arguments),

@@ -33,6 +33,12 @@ impl From<LoadError> for Failure {
     }
 }
 
+impl From<Box<LoadError>> for Failure {
+    fn from(error: Box<LoadError>) -> Self {
+        Self::Spec(error)
+    }
+}
+
 impl Failure {
     /// Its exit code.
     pub fn exit_code(&self) -> u8 {

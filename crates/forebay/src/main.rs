@@ -3,9 +3,11 @@
 mod app;
 mod cli;
 mod commands;
+mod design;
 mod exit;
 mod failure;
 mod logs;
+mod question;
 mod settings;
 mod signals;
 

@@ -1,8 +1,9 @@
 //! What the command line and the environment decide for every command: a flag wins over the environment, the
 //! environment over the default.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use catalog::Catalog;
 use console::Format;
 use record::Store;
 
@@ -41,4 +42,19 @@ impl Settings {
             None => Store::open(Store::default_dir()?),
         }
     }
+
+    /// The facts to plan with: the built-in catalog, with `dir` on top, or else with the directory `catalog` beside where
+    /// run records are kept, if there is one.
+    pub fn catalog(dir: Option<&Path>) -> fault::Result<Catalog> {
+        match dir.map(Path::to_owned).or_else(users_catalog) {
+            Some(dir) => Catalog::load(&dir),
+            None => Catalog::embedded(),
+        }
+    }
+}
+
+/// The user's own overlay, if there is one.
+fn users_catalog() -> Option<PathBuf> {
+    let runs = Store::default_dir().ok()?;
+    Some(runs.parent()?.join("catalog")).filter(|dir| dir.is_dir())
 }

@@ -11,7 +11,7 @@ use serde_json::json;
 use spec::{Answers, DEFAULT_MEMORY_PER_PCORE, Grid, Storage, default_per_pcore};
 
 use self::questions::Questions;
-use super::{Context, Result};
+use super::{Context, Result, files};
 use crate::cli::{Init, Role};
 use crate::exit::Outcome;
 
@@ -21,7 +21,7 @@ const STANDARD_OUTPUT: &str = "-";
 pub fn run(context: &Context, arguments: &Init) -> Result {
     let to_stdout = arguments.path.as_os_str() == STANDARD_OUTPUT;
     if !to_stdout && !arguments.force {
-        refuse_existing(&arguments.path)?;
+        files::refuse_existing(&arguments.path)?;
     }
     let text = spec::template(&answers(context, arguments)?);
     spec::parse(&arguments.path, text.as_str())?;
@@ -70,18 +70,6 @@ fn as_text(path: &Path) -> fault::Result<String> {
     })
 }
 
-fn refuse_existing(path: &Path) -> fault::Result<()> {
-    match path.symlink_metadata() {
-        Ok(_) => Err(already_there(path)),
-        Err(_) => Ok(()),
-    }
-}
-
-fn already_there(path: &Path) -> Fault {
-    Fault::new(Kind::Refused, format!("`{}` exists already", path.display()))
-        .hint("name another file, or replace it with --force")
-}
-
 fn write(path: &Path, text: &str, force: bool) -> fault::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true);
@@ -91,7 +79,7 @@ fn write(path: &Path, text: &str, force: bool) -> fault::Result<()> {
         options.create_new(true)
     };
     let mut file = options.open(path).map_err(|error| match error.kind() {
-        ErrorKind::AlreadyExists => already_there(path),
+        ErrorKind::AlreadyExists => files::already_there(path),
         _ => Fault::os("create", path, error),
     })?;
     file.write_all(text.as_bytes()).map_err(|error| Fault::os("write", path, error))
