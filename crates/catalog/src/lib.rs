@@ -20,6 +20,7 @@ mod rows;
 mod service;
 mod source;
 mod table;
+mod update;
 mod vm;
 
 pub use calibration::{Factor, Fitted, Pair, fit};
@@ -28,12 +29,13 @@ pub use diff::{CellChange, Change, Difference};
 pub use disk::{Disk, Media, Performance, Provisioning};
 pub use port::PortRule;
 pub use price::{Band, HOURS_PER_MONTH, Price, PriceUnit, Prices};
-pub use published::{Per, Published, Wanted};
+pub use published::{Beside, Per, Published, Wanted};
 pub use rate::Rate;
 pub use rows::{Origin, Row, Rows};
 pub use service::{ClientLimit, MixedLimit, Protocol, ServiceTier, SizeRange, ThroughputOrder};
 pub use source::Source;
 pub use table::Table;
+pub use update::{NewRow, update};
 pub use vm::{Nvme, Vm};
 
 /// All facts together.

@@ -106,12 +106,36 @@ impl Published {
         self.dataset.zip(self.server_memory).is_some_and(|(dataset, memory)| dataset <= memory)
     }
 
+    /// This value beside another of the same metric and unit, as studies set systems side by side; `None` when they can't be
+    /// compared.
+    pub fn beside(&self, other: &Self) -> Option<Beside> {
+        let same = self.metric == other.metric && self.unit == other.unit && self.per == other.per;
+        let (this, base) = (self.right(), other.right());
+        (same && base != 0.0).then(|| Beside { ratio: this / base, difference: this - base })
+    }
+
     /// How many times the value stands for the whole.
     fn parts(&self) -> Option<f64> {
         match self.per {
             Per::Aggregate => Some(1.0),
             Per::Pcore => self.pcores.map(f64::from),
         }
+    }
+}
+
+/// A value beside another.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Beside {
+    /// The one over the other: 1.96 for latencies of 196 % (which some studies print as a difference).
+    pub ratio: f64,
+    /// The one less the other, in their unit: percentage points where both are percentages.
+    pub difference: f64,
+}
+
+impl Beside {
+    /// How much more the one is, in percent of the other: -24 is 24 % less.
+    pub fn percent_more(self) -> f64 {
+        (self.ratio - 1.0) * 100.0
     }
 }
 

@@ -1,3 +1,5 @@
+//! What systems reach of their limits: the factors between a spec sheet and a measurement.
+
 use std::collections::BTreeMap;
 
 use catalog::Catalog;

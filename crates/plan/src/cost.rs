@@ -1,5 +1,7 @@
+//! What designs cost, by part, and what a rate or a capacity costs.
+
 use catalog::Source;
-use units::Money;
+use units::{Bandwidth, Bytes, Money};
 
 /// What a part of a design costs.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,4 +65,14 @@ impl Part {
 /// The sum, or `None` if a price is missing.
 pub fn total(lines: &[CostLine]) -> Option<Money> {
     lines.iter().map(|line| line.per_month).sum()
+}
+
+/// US dollars per month and MB/s; `None` where nothing is delivered (F26).
+pub fn usd_per_mb_per_second(per_month: Money, rate: Bandwidth) -> Option<f64> {
+    (rate.get() > 0.0).then(|| per_month.get() / rate.as_mb())
+}
+
+/// US dollars per month and GB (10^9 bytes); `None` where there is no capacity (F26).
+pub fn usd_per_gb(per_month: Money, capacity: Bytes) -> Option<f64> {
+    (capacity > Bytes::ZERO).then(|| per_month.get() / (capacity.get() as f64 / 1e9))
 }

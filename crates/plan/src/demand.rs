@@ -1,3 +1,5 @@
+//! What a grid needs, in totals.
+
 use fault::{Fault, Kind, Result};
 use spec::{Access, Constraints, Durability, Role, Spec, Storage};
 use units::{Bandwidth, Bytes, Ratio};

@@ -1,3 +1,5 @@
+//! Designs as people write and keep them.
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spec::{Cloud, Commitment, Grid, Storage};

@@ -8,7 +8,7 @@ use record::{
 use units::{Bandwidth, Money};
 
 use crate::calibration::{Basis, Share};
-use crate::cost::CostLine;
+use crate::cost::{self, CostLine};
 use crate::design::{Layout, Region};
 use crate::evaluate::{Evaluation, StorageEvaluation};
 use crate::layout::WriteLaw;
@@ -85,7 +85,6 @@ pub fn sheet(evaluation: &Evaluation) -> Result<DesignSheet> {
         .map_err(|error| Fault::new(Kind::Bug, "cannot write a design as JSON").caused_by(error))?;
     let place = &evaluation.design.place;
     let storage_cost = evaluation.storage_per_month();
-    let delivered = evaluation.delivered().as_mb();
     let storages: Vec<StorageSheet> = evaluation
         .design
         .storage
@@ -112,8 +111,7 @@ pub fn sheet(evaluation: &Evaluation) -> Result<DesignSheet> {
         clients_usd_per_month: evaluation.clients.per_month.map(Money::get),
         usd_per_month: evaluation.per_month().map(Money::get),
         usd_per_month_per_mb_per_second: storage_cost
-            .filter(|_| delivered > 0.0)
-            .map(|cost| cost.get() / delivered),
+            .and_then(|cost| cost::usd_per_mb_per_second(cost, evaluation.delivered())),
         confidence: weakest.unwrap_or(Basis::Assumed).name().to_owned(),
         refusals: own.chain(&evaluation.refusals).cloned().collect(),
         upgrade: None,

@@ -1,3 +1,5 @@
+//! Rules that keep a search from designs nobody would run.
+
 use catalog::Disk;
 use units::Bytes;
 

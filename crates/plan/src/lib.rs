@@ -5,6 +5,7 @@
 
 pub mod calibration;
 pub mod clients;
+pub mod concurrency;
 pub mod cost;
 pub mod demand;
 pub mod design;

@@ -1,3 +1,5 @@
+//! Bounds on throughput: where they sit, what they let through, how they come about.
+
 use std::fmt;
 
 use catalog::Source;

@@ -1,3 +1,5 @@
+//! What one region of a cloud offers under a spec's constraints.
+
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -169,6 +169,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_file_of_8_gib_for_each_of_480_ranks() {
+        let files = FileSet { block_size: Bytes::gib(8), ..FileSet::default() };
+        assert_eq!(files.total_size(480), Bytes::gib(3840));
+    }
+
+    #[test]
+    fn segments_of_480_ranks_make_30_tib() {
+        let files = FileSet { block_size: Bytes::mib(4), segments: 16_384, ..FileSet::default() };
+        assert_eq!((files.file_size(480), files.total_size(480)), (Bytes::gib(64), Bytes::tib(30)));
+    }
+
+    #[test]
     fn trees_are_numbered_like_mdtests() {
         let tree = Tree { branch: 3, depth: 2, items: 18, leaf_only: true, ..Tree::default() };
         assert_eq!(tree.directories(), 13);

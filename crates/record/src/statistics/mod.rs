@@ -5,8 +5,10 @@
 
 mod bootstrap;
 mod describe;
+mod io500;
 mod mann_whitney;
 
 pub use bootstrap::{Interval95, RESAMPLES, median_ratio_interval};
 pub use describe::{coefficient_of_variation, mean, median, median_of_sorted, quantile};
+pub use io500::{Io500Score, geometric_mean};
 pub use mann_whitney::{MannWhitney, mann_whitney, smallest_p};
