@@ -255,7 +255,7 @@ impl DesignComparison {
             unknown => format!("; not known: {}", unknown.join(", ")),
         };
         format!(
-            "{measured} is far below every limit of the design, so none explains it; the lowest, {}, would let through {} per pCore{unknown}",
+            "{measured} is less than 90 % of every limit of the design, so none explains it; the lowest, the {}, would let through {} per pCore{unknown}",
             limit.name,
             mb(limit.reached_per_pcore)
         )

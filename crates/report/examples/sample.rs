@@ -1,7 +1,7 @@
 //! Writes the report of a made-up run: `cargo run -p report --example sample -- OUT.html [KIND]`.
 //!
-//! KIND is `met` (the default), `not-met`, `invalid`, `interrupted`, `many-ranks` or `metadata`; an OUT that ends in
-//! `.md` gets the Markdown report.
+//! KIND is `met` (the default), `not-met`, `invalid`, `interrupted`, `many-ranks`, `metadata`, `design` or `plan`; an
+//! OUT that ends in `.md` gets the Markdown report.
 
 use record::{RunError, RunState};
 use testkit::samples::Sample;
@@ -9,8 +9,16 @@ use testkit::samples::Sample;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let out = arguments.next().ok_or("usage: sample OUT.html [KIND]")?;
+    let markdown = std::path::Path::new(&out).extension().is_some_and(|extension| extension == "md");
     let usual = Sample::default();
     let sample = match arguments.next().as_deref() {
+        Some("plan") => {
+            let document = testkit::plans::plan();
+            let page = report::plan_html(&document).map_err(|fault| fault.to_string())?;
+            let text = if markdown { report::plan_markdown(&document) } else { page };
+            return Ok(std::fs::write(out, text)?);
+        }
+        Some("design") => Sample { design: Some(testkit::plans::for_a_run()), ..usual },
         None | Some("met") => usual,
         Some("not-met") => Sample { write_mb: 131.0, on_lustre: true, ..usual },
         Some("invalid") => Sample { with_failed_check: true, ..usual },
@@ -28,7 +36,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Some(other) => return Err(format!("unknown kind `{other}`").into()),
     };
     let record = sample.build();
-    let report = if std::path::Path::new(&out).extension().is_some_and(|extension| extension == "md") {
+    let report = if markdown {
         report::markdown(&record)
     } else {
         report::html(&record).map_err(|fault| fault.to_string())?

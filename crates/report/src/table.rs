@@ -61,6 +61,17 @@ impl Cell {
 struct Column {
     title: String,
     numeric: bool,
+    wide: bool,
+}
+
+impl Column {
+    const fn class(&self) -> Option<&'static str> {
+        match (self.numeric, self.wide) {
+            (true, _) => Some("number"),
+            (false, true) => Some("wide"),
+            (false, false) => None,
+        }
+    }
 }
 
 /// Rows of facts under named columns; the first column names the row.
@@ -78,13 +89,29 @@ impl Table {
 
     /// Adds columns of words.
     pub fn words<const N: usize>(mut self, titles: [&str; N]) -> Self {
-        self.columns.extend(titles.map(|title| Column { title: title.to_owned(), numeric: false }));
+        self.columns.extend(titles.map(|title| Column {
+            title: title.to_owned(),
+            numeric: false,
+            wide: false,
+        }));
         self
+    }
+
+    /// Adds columns of sentences, which get more room than words.
+    pub fn sentences<const N: usize>(self, titles: [&str; N]) -> Self {
+        let mut table = self.words(titles);
+        let first = table.columns.len() - N;
+        table.columns.iter_mut().skip(first).for_each(|column| column.wide = true);
+        table
     }
 
     /// Adds columns of figures, aligned right.
     pub fn figures<const N: usize>(mut self, titles: [&str; N]) -> Self {
-        self.columns.extend(titles.map(|title| Column { title: title.to_owned(), numeric: true }));
+        self.columns.extend(titles.map(|title| Column {
+            title: title.to_owned(),
+            numeric: true,
+            wide: false,
+        }));
         self
     }
 
@@ -110,7 +137,7 @@ impl Table {
                     caption { span { (self.caption) } }
                     thead { tr {
                         @for column in &self.columns {
-                            th scope="col" class=[column.numeric.then_some("number")] { (column.title) }
+                            th scope="col" class=[column.class()] { (column.title) }
                         }
                     } }
                     tbody { @for row in &self.rows { (self.html_row(row)) } }
@@ -129,7 +156,7 @@ impl Table {
         html! {
             tr {
                 @for (index, (cell, column)) in row.iter().zip(&self.columns).enumerate() {
-                    @let class = column.numeric.then_some("number");
+                    @let class = column.class();
                     @if index == 0 { th scope="row" class=[class] { (content(cell)) } }
                     @else { td class=[class] { (content(cell)) } }
                 }

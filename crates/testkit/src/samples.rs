@@ -48,6 +48,8 @@ pub struct Sample {
     pub state: RunState,
     /// Why it ended early.
     pub error: Option<RunError>,
+    /// The design whose limits the run is held against; its storage has to be `work`.
+    pub design: Option<record::DesignSheet>,
 }
 
 impl Default for Sample {
@@ -67,6 +69,7 @@ impl Default for Sample {
             hostname: "grid-node-03".to_owned(),
             state: RunState::Complete,
             error: None,
+            design: None,
         }
     }
 }
@@ -109,7 +112,7 @@ impl Sample {
             environment: self.environment(),
             tests: vec![test],
             requirements,
-            design: None,
+            design: self.design.clone(),
         }
     }
 

@@ -73,7 +73,7 @@ pub fn chain(links: &[Link], marks: &[Mark], unit: &str, alternative: String) ->
         height: 62 + (rows * f64::from(BAR)) as i32,
         left: LEFT,
         top: 10,
-        x: Axis::linear(cut / (1.0 - FIGURES), false, unit),
+        x: Axis::linear(cut / (1.0 - FIGURES), false, unit).shown(text::grouped),
         y: Axis { min: 0.0, max: rows.max(1.0), ticks, title: String::new() },
         grid: Grid::Across,
         alternative,

@@ -63,7 +63,7 @@ pub fn front(points: &[Point], required: Option<f64>, alternative: String) -> fa
 fn requirement(chart: &mut Chart<'_, '_>, at: f64, (bottom, top): (f64, f64)) -> Drawn {
     plot::line(chart, &[(at, bottom), (at, top)], Look { ink: Ink::Required, dash: 1 }, 10)?;
     let style = plot::label(Ink::Required).pos(Pos::new(HPos::Left, VPos::Center));
-    let words = EmptyElement::at((at, top)) + Text::new("required".to_owned(), (px(7), px(9)), style);
+    let words = EmptyElement::at((at, top)) + Text::new("needed".to_owned(), (px(7), px(9)), style);
     chart.draw_series(std::iter::once(words)).map(|_| ())
 }
 
@@ -71,36 +71,59 @@ fn dot(chart: &mut Chart<'_, '_>, point: &Point) -> Drawn {
     let at = (point.rate.log10(), point.cost.log10());
     let look = point.series.map_or(Look::solid(Ink::Muted), |index| Look::solid(Ink::Series(index)));
     if point.front {
-        let ring = plot::stroke(Look::solid(Ink::Whisker), 6);
-        chart.draw_series(std::iter::once(Circle::new(at, px(8), ring)))?;
+        let ring = plot::stroke(Look::solid(Ink::Whisker), 5);
+        chart.draw_series(std::iter::once(Circle::new(at, px(6), ring)))?;
     }
     plot::marker(chart, at, look)
 }
 
-/// Labels that find room: right of their point, else left of it, else above or below.
+/// Labels that find room beside their point without covering another one.
 fn labels(chart: &mut Chart<'_, '_>, points: &[Point], (wide, high): (f64, f64)) -> Drawn {
-    let mut taken: Vec<(f64, f64, f64)> = Vec::new();
-    for point in points {
+    let place = |point: &Point| (point.rate.log10() * wide, point.cost.log10() * high);
+    let size = |point: &Point| if point.front { 8.0 } else { 5.0 };
+    let dots = points.iter().map(|point| (place(point), (2.0 * size(point), 2.0 * size(point))));
+    let mut taken: Vec<Area> = dots.map(|(at, size)| Area::around(at, size)).collect();
+    for (index, point) in points.iter().enumerate() {
         let Some(label) = &point.label else { continue };
-        let at = (point.rate.log10(), point.cost.log10());
-        let (x, y) = (at.0 * wide, at.1 * high);
-        let width = label.chars().count() as f64 * 8.0;
+        let (x, y) = place(point);
+        let (width, away) = (label.chars().count() as f64 * 8.0, size(point) + 3.0);
         let places = [
-            (x + 11.0, y, HPos::Left, px(11), 0),
-            (x - 11.0 - width, y, HPos::Right, -px(11), 0),
-            (x - width / 2.0, y + 18.0, HPos::Center, 0, -px(18)),
-            (x - width / 2.0, y - 18.0, HPos::Center, 0, px(18)),
+            ((x + away + width / 2.0, y), HPos::Left, (away, 0.0)),
+            ((x - away - width / 2.0, y), HPos::Right, (-away, 0.0)),
+            ((x, y + away + 6.0), HPos::Center, (0.0, away + 6.0)),
+            ((x, y - away - 6.0), HPos::Center, (0.0, -away - 6.0)),
         ];
-        let free = |left: f64, y: f64| {
-            taken.iter().all(|(l, r, t)| left > r + 2.0 || left + width < l - 2.0 || (y - t).abs() > 14.0)
-        };
-        let Some((left, y, side, dx, dy)) = places.into_iter().find(|place| free(place.0, place.1)) else {
-            continue;
-        };
-        taken.push((left, left + width, y));
+        let free =
+            |area: &Area| taken.iter().enumerate().all(|(other, known)| other == index || !known.meets(area));
+        let found = places
+            .into_iter()
+            .map(|(at, side, by)| (Area::around(at, (width, 13.0)), side, by))
+            .find(|(area, ..)| free(area));
+        let Some((area, side, by)) = found else { continue };
+        taken.push(area);
         let style = plot::label(Ink::Text).pos(Pos::new(side, VPos::Center));
-        let words = EmptyElement::at(at) + Text::new(label.clone(), (dx, dy), style);
+        let by = ((by.0 * f64::from(px(1))) as i32, -(by.1 * f64::from(px(1))) as i32);
+        let at = (point.rate.log10(), point.cost.log10());
+        let words = EmptyElement::at(at) + Text::new(label.clone(), by, style);
         chart.draw_series(std::iter::once(words))?;
     }
     Ok(())
+}
+
+/// A box in pixels.
+struct Area {
+    at: (f64, f64),
+    size: (f64, f64),
+}
+
+impl Area {
+    const fn around(at: (f64, f64), size: (f64, f64)) -> Self {
+        Self { at, size }
+    }
+
+    fn meets(&self, other: &Self) -> bool {
+        let near = |a: f64, b: f64, sizes: f64| (a - b).abs() < sizes / 2.0;
+        near(self.at.0, other.at.0, self.size.0 + other.size.0)
+            && near(self.at.1, other.at.1, self.size.1 + other.size.1)
+    }
 }

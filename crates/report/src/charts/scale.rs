@@ -35,6 +35,14 @@ impl Axis {
         Self { min: 0.0, max, ticks, title: title.into() }
     }
 
+    /// The same axis with its ticks shown by `show`.
+    pub fn shown(mut self, show: impl Fn(f64) -> String) -> Self {
+        for (value, label) in &mut self.ticks {
+            *label = show(*value);
+        }
+        self
+    }
+
     /// Positive figures on a log scale, with ticks at 1, 2 and 5 of every decade around them; positions are log10.
     pub fn decades(
         values: impl Iterator<Item = f64>,
@@ -48,8 +56,8 @@ impl Axis {
         let (min, max) = ((least * 0.85).log10(), (most * 1.25).log10());
         let between: &[f64] = match max - min {
             wide if wide > 2.0 => &[1.0],
-            wide if wide > 0.8 => &[1.0, 2.0, 5.0],
-            _ => &[1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0],
+            wide if wide > 1.2 => &[1.0, 2.0, 5.0],
+            _ => &[1.0, 1.5, 2.0, 3.0, 5.0, 7.0],
         };
         let ticks = (min.floor() as i32..=max.ceil() as i32)
             .flat_map(|decade| between.iter().map(move |factor| factor * 10f64.powi(decade)))

@@ -38,7 +38,7 @@ pub fn stacks(stacks: &[Stack], unit: &str, alternative: String) -> fault::Resul
         height: 62 + ROW * i32::try_from(stacks.len()).unwrap_or(100),
         left: 208,
         top: 10,
-        x: Axis::linear(most * 1.3, false, unit),
+        x: Axis::linear(most * 1.3, false, unit).shown(text::short_usd),
         y: Axis { min: 0.0, max: rows.max(1.0), ticks, title: String::new() },
         grid: Grid::Across,
         alternative,

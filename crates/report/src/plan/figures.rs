@@ -56,9 +56,9 @@ fn says(storage: &StorageSheet) -> String {
     });
     let limit = match (&storage.bottleneck, &storage.next_limit) {
         (Some(limit), Some(next)) => format!(
-            "The bottleneck (▸, tightest for {}) is the {limit}; the {next} comes next, {} higher.",
+            "The bottleneck (▸, tightest for {}) is the {limit}; the {next} comes next, {}.",
             storage.tightest,
-            words::headroom(storage.headroom)
+            words::higher(storage.headroom)
         ),
         (Some(limit), None) => {
             format!("The bottleneck (▸, tightest for {}) is the {limit}.", storage.tightest)

@@ -64,10 +64,13 @@ fn sections(document: &PlanDocument) -> fault::Result<Vec<Section>> {
 
 fn verdict(document: &PlanDocument) -> Markup {
     let (class, sign) = if document.ranked.is_empty() { ("bad", "✗") } else { ("good", "✓") };
+    let words = answer::words(document);
     html! {
         div.verdict.(class) {
             p.answer { span aria-hidden="true" { (sign) } " " (answer::headline(document)) }
-            p.plain-words { (answer::sentence(document)) }
+            p.plain-words { (words.first) }
+            @if !words.storages.is_empty() { ul.remarks { @for storage in &words.storages { li { (storage) } } } }
+            @if !words.last.is_empty() { p.plain-words { (words.last) } }
             @if let Some(best) = document.ranked.first() { p.belief { (trust(best)) } }
         }
         (tables::needs(document).html())
@@ -84,7 +87,7 @@ fn trust(best: &DesignSheet) -> Markup {
 }
 
 fn ranking(document: &PlanDocument, shown: &[usize]) -> fault::Result<Markup> {
-    let left = document.ranked.len().saturating_sub(tables::MOST_RANKED);
+    let left = document.ranked.len().saturating_sub(tables::rows(document).len());
     Ok(html! {
         p { "◇: no design beats it in cost, throughput, capacity and servers at once. ~: a price is in doubt." }
         (tables::ranking(document).html())

@@ -10,10 +10,7 @@ use crate::text::{self, line};
 pub fn document(document: &PlanDocument) -> String {
     let mut out = String::new();
     line(&mut out, format!("# Forebay plan: {}\n", escape(&document.grid)));
-    line(
-        &mut out,
-        format!("**{}**: {}\n", escape(&answer::headline(document)), escape(&answer::sentence(document))),
-    );
+    answered(&mut out, document);
     line(&mut out, format!("{}\n", escape(&asked(document))));
     add(&mut out, &tables::needs(document));
     let shown: Vec<(usize, &DesignSheet)> = choice::in_full(document)
@@ -46,6 +43,17 @@ pub fn document(document: &PlanDocument) -> String {
     let sheets: Vec<&DesignSheet> = shown.iter().map(|(_, sheet)| *sheet).collect();
     basis(&mut out, document, &sheets);
     out
+}
+
+fn answered(out: &mut String, document: &PlanDocument) {
+    let words = answer::words(document);
+    line(out, format!("**{}**: {}\n", escape(&answer::headline(document)), escape(&words.first)));
+    if !words.storages.is_empty() {
+        bullets(out, &words.storages);
+    }
+    if !words.last.is_empty() {
+        line(out, format!("{}\n", escape(&words.last)));
+    }
 }
 
 fn asked(document: &PlanDocument) -> String {

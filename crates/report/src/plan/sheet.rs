@@ -14,7 +14,7 @@ pub fn limits(sheet: &DesignSheet, storage: &StorageSheet) -> Table {
     let mut table = Table::new(caption)
         .words(["Limit"])
         .figures(["Read", "Write", "Mixed"])
-        .words(["How it comes about"]);
+        .sentences(["How it comes about"]);
     for row in &storage.limits {
         table.row(limit(storage, row));
     }
@@ -78,9 +78,10 @@ fn limit(storage: &StorageSheet, row: &LimitRow) -> Vec<Cell> {
 /// What is paid for.
 pub fn costs(sheet: &DesignSheet) -> Table {
     let mut table = Table::new(format!("Cost per month, {}", words::commitment(sheet)))
-        .words(["Part", "What"])
+        .words(["Part"])
+        .sentences(["What"])
         .figures(["Per month"])
-        .words(["Source of the price"]);
+        .sentences(["Source of the price"]);
     for cost in &sheet.costs {
         let part = Cell::from(cost.part.as_str());
         let part = match &cost.storage {
@@ -161,17 +162,17 @@ pub fn remarks(sheet: &DesignSheet) -> Vec<String> {
     for storage in &sheet.storages {
         let name = if several { format!("{}: ", storage.name) } else { String::new() };
         let mut add = |remark: String| remarks.push(format!("{name}{remark}"));
+        let servers = match storage.servers {
+            0 => "no servers to run".to_owned(),
+            some => format!("{} to run", text::count(some as usize, "server")),
+        };
         add(format!(
-            "{} usable of {} needed; {} to run",
+            "{} usable of {} needed; {servers}",
             text::capacity(storage.capacity_bytes),
             text::capacity(storage.needed_capacity_bytes),
-            text::count(storage.servers as usize, "server")
         ));
         if let Some(next) = &storage.next_limit {
-            add(format!(
-                "after the bottleneck comes the {next}, {} higher",
-                words::headroom(storage.headroom)
-            ));
+            add(format!("after the bottleneck comes the {next}, {}", words::higher(storage.headroom)));
         }
         storage.burst.iter().for_each(|burst| add(format!("for a while it can do more: {burst}")));
         if let Some(cache) = storage.cache_bytes {

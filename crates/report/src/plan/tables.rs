@@ -7,7 +7,7 @@ use crate::table::{Cell, Table, Tone};
 use crate::text;
 
 /// Rows of the ranking that are shown; the JSON document has all.
-pub const MOST_RANKED: usize = 40;
+const MOST_RANKED: usize = 40;
 /// Designs shown of those that can't be ranked.
 const MOST_APART: usize = 12;
 
@@ -40,22 +40,27 @@ pub fn ranking(document: &PlanDocument) -> Table {
     let several = words::any(document).is_some_and(|sheet| sheet.storages.len() > 1);
     let together = if several { "; rates of all storages together" } else { "" };
     let mut table = columns(&format!("Designs by {}{together}", document.objective));
-    let best = choice::best_of_families(document);
-    for (place, sheet) in document.ranked.iter().take(MOST_RANKED).enumerate() {
+    let (best, places) = (choice::best_of_families(document), rows(document));
+    for (place, sheet) in document.ranked.iter().enumerate().filter(|(place, _)| places.contains(place)) {
         let family = best.iter().find(|(_, known)| *known == place).map(|(family, _)| family.as_str());
         table.row(row(document, place, sheet, family));
     }
     table
 }
 
+/// Places of the designs in the table: the first ones, and those that are shown in full.
+pub fn rows(document: &PlanDocument) -> Vec<usize> {
+    let in_full = choice::in_full(document);
+    (0..document.ranked.len()).filter(|place| *place < MOST_RANKED || in_full.contains(place)).collect()
+}
+
 fn columns(caption: &str) -> Table {
     Table::new(caption)
         .figures(["Rank"])
-        .words(["Design"])
+        .sentences(["Design"])
         .figures(["Read", "Write", "Mixed"])
         .words(["Limited by"])
-        .figures(["Per month", "Per MB/s"])
-        .words(["Figures"])
+        .figures(["Per month"])
 }
 
 fn row(document: &PlanDocument, place: usize, sheet: &DesignSheet, family: Option<&str>) -> Vec<Cell> {
@@ -64,11 +69,12 @@ fn row(document: &PlanDocument, place: usize, sheet: &DesignSheet, family: Optio
         rank.push_str(" ◇");
     }
     let place = format!(
-        "{}, {} x {}, {}",
+        "{}, {} x {}, {}; figures {}",
         words::place(sheet),
         sheet.client_count,
         sheet.client_sku,
-        words::commitment(sheet)
+        words::commitment(sheet),
+        sheet.confidence
     );
     let design = match family {
         Some(family) => Cell::from(sheet.title.as_str()).note(format!("best of {family}; {place}")),
@@ -97,19 +103,11 @@ fn figures(sheet: &DesignSheet) -> Vec<Cell> {
         rate(words::together(sheet, |rates| rates.write_bytes_per_second)),
         rate(words::together(sheet, |rates| rates.mixed_bytes_per_second)),
         Cell::from(limits(sheet)).note(headrooms(sheet)),
-        Cell::from(words::cell(sheet.usd_per_month, doubtful))
-            .note(format!("storage {}", words::cell(sheet.storage_usd_per_month, doubtful))),
-        sheet.usd_per_month_per_mb_per_second.map_or_else(|| text::NONE.to_owned(), text::usd).into(),
-        confidence(&sheet.confidence),
+        Cell::from(words::cell(sheet.usd_per_month, doubtful)).note(format!(
+            "{} per MB/s",
+            sheet.usd_per_month_per_mb_per_second.map_or_else(|| text::NONE.to_owned(), text::usd)
+        )),
     ]
-}
-
-/// How far figures can be trusted, as a cell.
-fn confidence(word: &str) -> Cell {
-    match word {
-        "assumed" => Cell::from("! assumed").tone(Tone::Warn),
-        other => Cell::from(other),
-    }
 }
 
 fn limits(sheet: &DesignSheet) -> String {
@@ -130,8 +128,10 @@ fn headrooms(sheet: &DesignSheet) -> String {
 pub fn apart(caption: &str, sheets: &[DesignSheet]) -> Table {
     let left = sheets.len().saturating_sub(MOST_APART);
     let caption = if left > 0 { format!("{caption} ({left} more are left out)") } else { caption.to_owned() };
-    let mut table =
-        Table::new(caption).words(["Design", "What is not known"]).figures(["Mixed", "Known cost per month"]);
+    let mut table = Table::new(caption)
+        .words(["Where"])
+        .sentences(["What is not known"])
+        .figures(["Mixed", "Known cost per month"]);
     for sheet in sheets.iter().take(MOST_APART) {
         let known: f64 = sheet.costs.iter().filter_map(|cost| cost.usd_per_month).sum();
         table.row(vec![
@@ -156,7 +156,8 @@ fn missing(sheet: &DesignSheet) -> String {
 
 /// Families without a design; the same reason in several regions is told once.
 pub fn refused(refused: &[RefusedFamily]) -> Table {
-    let mut table = Table::new("Families without a design").words(["Family", "Storage", "Where", "Why not"]);
+    let mut table =
+        Table::new("Families without a design").words(["Family", "Storage", "Where"]).sentences(["Why not"]);
     let mut told: Vec<(&RefusedFamily, Vec<&str>)> = Vec::new();
     for one in refused {
         let same = |known: &&mut (&RefusedFamily, Vec<&str>)| {
@@ -181,9 +182,10 @@ pub fn refused(refused: &[RefusedFamily]) -> Table {
 /// The same question for a larger grid.
 pub fn growth(document: &PlanDocument) -> Table {
     let mut table = Table::new("If the grid grows, at the same rates per pCore")
-        .words(["Grid", "Today's kind of design"])
+        .words(["Grid"])
+        .sentences(["Today's kind of design"])
         .figures(["Per month"])
-        .words(["Best of all then"])
+        .sentences(["Best of all then"])
         .figures(["Per month, best"]);
     for step in &document.growth {
         let (kind, cost) = match &step.same_kind {

@@ -40,6 +40,11 @@ pub fn headroom(share: Option<f64>) -> String {
     share.map_or_else(|| text::NONE.to_owned(), text::signed_percent)
 }
 
+/// `18.3 % higher`.
+pub fn higher(share: Option<f64>) -> String {
+    share.map_or_else(|| "how far is not known".to_owned(), |share| format!("{:.1} % higher", share * 100.0))
+}
+
 /// Whether a price of the design is in doubt.
 pub fn doubtful(sheet: &DesignSheet) -> bool {
     sheet.costs.iter().any(|cost| cost.doubt.is_some())
