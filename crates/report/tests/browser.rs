@@ -62,17 +62,11 @@ fn the_browser_tells_of_requests_and_messages() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("CONSOLE"));
 }
 
-#[test]
-fn a_browser_shows_the_report_without_a_word_or_a_request() {
-    if !can("a report in a browser") {
-        return;
-    }
+/// Opens `html` and fails on any console message, any request, any chart without marks, or another number of charts.
+fn shows(html: &str, charts: usize) {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("report.html");
-    let record =
-        Sample { seconds: 12, latencies_per_interval: 50, with_metadata_phase: true, ..Sample::default() }
-            .build();
-    std::fs::write(&path, report::html(&record).unwrap()).unwrap();
+    std::fs::write(&path, html).unwrap();
     let (output, requests) = requests(&path, home.path());
 
     let messages = String::from_utf8_lossy(&output.stderr);
@@ -83,8 +77,7 @@ fn a_browser_shows_the_report_without_a_word_or_a_request() {
     let dom = String::from_utf8(output.stdout).unwrap();
     let figures: Vec<&str> =
         dom.split("<figure>").skip(1).map(|f| f.split("</figure>").next().unwrap()).collect();
-    // One over requirements, one per test, two per phase over time, one by percentile, one by rank.
-    assert_eq!(figures.len(), 1 + 1 + 3 * 4);
+    assert_eq!(figures.len(), charts);
     for figure in figures {
         let chart = figure.split("class=\"chart\"").nth(1).unwrap().split("</svg>").next().unwrap();
         let marks = chart.matches("fill-c").count() + chart.matches("stroke-c").count();
@@ -93,16 +86,33 @@ fn a_browser_shows_the_report_without_a_word_or_a_request() {
     }
 }
 
-/// Loads the report in a frame of `width` and asks for its scroll width: the page must not be wider than the screen.
 #[test]
-fn the_page_fits_a_phone() {
-    if !can("a report on a phone") {
+fn a_browser_shows_the_report_without_a_word_or_a_request() {
+    if !can("a report in a browser") {
         return;
     }
+    let sample =
+        Sample { seconds: 12, latencies_per_interval: 50, with_metadata_phase: true, ..Sample::default() };
+    let record = Sample { design: Some(testkit::plans::for_a_run()), ..sample }.build();
+    // One over requirements, one per test, two per phase over time, one by percentile, one by rank, and the design's
+    // limits for reading and for writing.
+    shows(&report::html(&record).unwrap(), 1 + 1 + 3 * 4 + 2);
+}
+
+#[test]
+fn a_browser_shows_a_plan_without_a_word_or_a_request() {
+    if !can("a plan in a browser") {
+        return;
+    }
+    // Cost against throughput, what the cost is made of, and the limits of three designs.
+    shows(&report::plan_html(&testkit::plans::plan()).unwrap(), 2 + 3);
+}
+
+/// Loads `html` in a frame as wide as a phone and asks for its scroll width: the page must not be wider than the screen.
+fn fits_a_phone(html: &str) {
     let home = tempfile::tempdir().unwrap();
-    let record = Sample { seconds: 12, latencies_per_interval: 50, ..Sample::default() }.build();
     let probe = "<script>document.title = 'width ' + document.documentElement.scrollWidth</script></body>";
-    let html = report::html(&record).unwrap().replace("</body>", probe);
+    let html = html.replace("</body>", probe);
     let frame = format!(
         "<!DOCTYPE html><meta charset=utf-8><body style='margin:0'><iframe id=f style='width:390px;height:800px;border:0' srcdoc=\"{}\"></iframe>\
          <script>f.onload = () => document.title = f.contentDocument.title</script>",
@@ -113,4 +123,22 @@ fn the_page_fits_a_phone() {
     let output = run(&path, home.path(), &["--dump-dom"]);
     let dom = String::from_utf8(output.stdout).unwrap();
     assert!(dom.contains("<title>width 390</title>"), "{}", &dom[..300.min(dom.len())]);
+}
+
+#[test]
+fn the_page_fits_a_phone() {
+    if !can("a report on a phone") {
+        return;
+    }
+    let design = Some(testkit::plans::for_a_run());
+    let record = Sample { seconds: 12, latencies_per_interval: 50, design, ..Sample::default() }.build();
+    fits_a_phone(&report::html(&record).unwrap());
+}
+
+#[test]
+fn a_plan_fits_a_phone() {
+    if !can("a plan on a phone") {
+        return;
+    }
+    fits_a_phone(&report::plan_html(&testkit::plans::plan()).unwrap());
 }
