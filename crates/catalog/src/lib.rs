@@ -32,7 +32,7 @@ pub use price::{Band, HOURS_PER_MONTH, Price, PriceUnit, Prices};
 pub use published::{Beside, Per, Published, Wanted};
 pub use rate::Rate;
 pub use rows::{Origin, Row, Rows};
-pub use service::{ClientLimit, MixedLimit, Protocol, ServiceTier, SizeRange, ThroughputOrder};
+pub use service::{ClientLimit, IopsOrder, MixedLimit, Protocol, ServiceTier, SizeRange, ThroughputOrder};
 pub use source::Source;
 pub use table::Table;
 pub use update::{NewRow, update};

@@ -28,12 +28,16 @@ pub struct ServiceTier {
     pub disk_write_per_tib: Option<Bandwidth>,
     /// Per TiB, while network credits last.
     pub burst_per_tib: Option<Bandwidth>,
+    /// What the disks deliver per TiB, while their credits last.
+    pub disk_burst_per_tib: Option<Bandwidth>,
     /// Memory that caches data, per TiB.
     pub cache_per_tib: Option<Bytes>,
     /// I/Os per second per TiB.
     pub read_iops_per_tib: Option<Iops>,
     /// See `read_iops_per_tib`.
     pub write_iops_per_tib: Option<Iops>,
+    /// I/Os per second that are ordered beside the capacity, when they are.
+    pub iops: Option<IopsOrder>,
     /// Throughput that is ordered beside the capacity, when it is.
     pub throughput: Option<ThroughputOrder>,
     /// Most one volume or file system delivers, whatever its size.
@@ -105,12 +109,23 @@ pub struct SizeRange {
 pub struct ThroughputOrder {
     /// The values sold; empty: any between `min` and `max`.
     pub values: Vec<Bandwidth>,
+    /// Included in the price of the capacity, of each volume or pool.
+    pub included: Bandwidth,
     /// Least; zero when it is not known.
     pub min: Bandwidth,
     /// Most.
     pub max: Option<Bandwidth>,
     /// Most per TiB of capacity.
     pub max_per_tib: Option<Bandwidth>,
+}
+
+/// I/Os per second that are ordered beside the capacity.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct IopsOrder {
+    /// Included in the price of the capacity, per TiB; fewer can't be ordered.
+    pub included_per_tib: Iops,
+    /// Most; `None`: the provider's bound was not seen.
+    pub max: Option<Iops>,
 }
 
 /// A bound on reads and writes together.
@@ -133,6 +148,8 @@ pub struct ClientLimit {
     pub write: Option<Bandwidth>,
     /// One TCP flow: between a client and one server, or one mount without `nconnect`.
     pub flow: Option<Bandwidth>,
+    /// Hardware that clients must have for it; `None`: any client may mount so.
+    pub special: Option<Arc<str>>,
     /// What else is known.
     pub notes: Arc<str>,
     /// Where this stands.

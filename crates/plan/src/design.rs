@@ -142,6 +142,9 @@ pub struct Service {
     #[serde(default, skip_serializing_if = "Option::is_none", with = "units::text::option")]
     #[schemars(with = "Option<String>")]
     pub throughput: Option<Bandwidth>,
+    /// I/Os per second ordered of each, where they are ordered beside the capacity; as many as it includes when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iops: Option<u32>,
     /// File systems or volumes ordered; more than one are as many name spaces.
     #[serde(default = "one")]
     pub count: u32,

@@ -58,6 +58,9 @@ fn service_text(service: &Service) -> String {
     if let Some(throughput) = service.throughput {
         let _ = write!(text, " with {throughput}");
     }
+    if let Some(iops) = service.iops {
+        let _ = write!(text, ", {iops} IOPS");
+    }
     text
 }
 

@@ -58,6 +58,10 @@ fn rates(tier: &ServiceTier, row: &Row, found: &mut Findings) {
             "a burst adds to what is sustained",
         );
     }
+    if slower(tier.disk_read_per_tib, tier.disk_burst_per_tib) {
+        let why = "a burst adds to what is sustained";
+        found.add(Severity::Error, TABLE, row, "its disks' burst is below what they sustain".to_owned(), why);
+    }
     if tier.throughput.as_ref().is_some_and(|order| order.max.is_some_and(|max| max < order.min)) {
         found.add(
             Severity::Error,

@@ -6,7 +6,7 @@ use units::{Bandwidth, Iops, Ratio};
 use super::ranges;
 use crate::cells::{Cells, Texts, gib};
 use crate::rows::Rows;
-use crate::{ClientLimit, MixedLimit, Protocol, ServiceTier, SizeRange, Table, ThroughputOrder};
+use crate::{ClientLimit, IopsOrder, MixedLimit, Protocol, ServiceTier, SizeRange, Table, ThroughputOrder};
 
 /// What clients reach, by cloud and service.
 pub(super) type Clients = HashMap<(String, String), Vec<ClientLimit>>;
@@ -20,6 +20,7 @@ pub(super) fn clients(rows: &Rows, texts: &mut Texts) -> Result<Clients> {
             read: cells.bandwidth("read", unit)?,
             write: cells.bandwidth("write", unit)?,
             flow: cells.bandwidth("flow", unit)?,
+            special: texts.some(cells.text("special")),
             notes: texts.get(cells.text("notes")),
             source: cells.source(texts)?,
         };
@@ -48,9 +49,11 @@ pub(super) fn read(cells: &Cells<'_>, clients: &Clients, texts: &mut Texts) -> R
         disk_read_per_tib: rate("disk_read_per_tib")?,
         disk_write_per_tib: rate("disk_write_per_tib")?,
         burst_per_tib: rate("burst_per_tib")?,
+        disk_burst_per_tib: rate("disk_burst_per_tib")?,
         cache_per_tib: cells.gib("cache_gib_per_tib")?,
         read_iops_per_tib: cells.iops("read_iops_per_tib")?,
         write_iops_per_tib: cells.iops("write_iops_per_tib")?,
+        iops: iops(cells)?,
         throughput: throughput(cells, unit)?,
         read_max: rate("read_max")?,
         write_max: rate("write_max")?,
@@ -88,12 +91,19 @@ fn sizes(cells: &Cells<'_>) -> Result<Vec<SizeRange>> {
         .collect())
 }
 
+/// I/Os per second that are ordered, where some are included.
+fn iops(cells: &Cells<'_>) -> Result<Option<IopsOrder>> {
+    let Some(included_per_tib) = cells.iops("iops_included_per_tib")? else { return Ok(None) };
+    Ok(Some(IopsOrder { included_per_tib, max: cells.iops("iops_max")? }))
+}
+
 /// Throughput that is ordered: listed values, or any from a least one.
 fn throughput(cells: &Cells<'_>, unit: f64) -> Result<Option<ThroughputOrder>> {
     let values = ranges::read(cells, "throughput_values")?;
     let Some(min) = cells.bandwidth("throughput_min", unit)? else { return Ok(None) };
     Ok(Some(ThroughputOrder {
         values: values.iter().map(|value| Bandwidth::bytes_per_second(value.min * unit)).collect(),
+        included: cells.bandwidth("throughput_included", unit)?.unwrap_or_default(),
         min,
         max: cells.bandwidth("throughput_max", unit)?,
         max_per_tib: cells.bandwidth("throughput_max_per_tib", unit)?,

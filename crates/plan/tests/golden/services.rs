@@ -49,6 +49,7 @@ fn order(row: &Row, capacity: Bytes) -> Service {
         tier: tier.tier.to_string(),
         capacity,
         throughput: None,
+        iops: None,
         count: 1,
         mount: None,
     }

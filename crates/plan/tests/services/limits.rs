@@ -90,6 +90,7 @@ fn volumes_side_by_side_add_up_and_are_name_spaces() {
     let mut tier = bare(whole_tibs());
     tier.throughput = Some(ThroughputOrder {
         values: vec![Bandwidth::mb_per_second(64.0), Bandwidth::mb_per_second(128.0)],
+        included: Bandwidth::ZERO,
         min: Bandwidth::mb_per_second(64.0),
         max: None,
         max_per_tib: None,

@@ -5,6 +5,7 @@
 mod brute;
 mod figures;
 mod ground;
+mod included;
 mod limits;
 mod orders;
 mod refusals;

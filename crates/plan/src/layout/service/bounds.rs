@@ -4,7 +4,7 @@ use catalog::{Protocol, ServiceTier};
 use units::{Bandwidth, Bytes, Iops, Ratio};
 
 use super::mixed::{self, Mixed};
-use super::order::Order;
+use super::order::{Order, extra_iops};
 use super::words::{Unit, number, size_in_tib, times};
 use crate::demand::Requirement;
 use crate::limit::{Capability, Limit, Place, UnknownLimit};
@@ -20,6 +20,8 @@ pub enum Per {
     Volume,
     /// Throughput ordered for all volumes, bytes per second.
     Ordered,
+    /// I/Os per second ordered for all volumes.
+    Iops,
 }
 
 /// One bound of a tier.
@@ -55,6 +57,9 @@ pub fn of(tier: &ServiceTier, requirement: &Requirement) -> Vec<Bound> {
     }
     let iops = iops(tier.read_iops_per_tib, tier.write_iops_per_tib, requirement.disk_io());
     add(Place::ServiceIops, Per::Tib, iops);
+    if tier.iops.is_some() {
+        add(Place::ServiceIops, Per::Iops, Capability::shared(requirement.disk_io().get() as f64));
+    }
     add(Place::ServiceMaximum, Per::Volume, maximum(tier, requirement.read_share));
     bounds
 }
@@ -97,6 +102,7 @@ impl Bound {
             Per::Tib => order.capacity.get() as f64 / TIB * count,
             Per::Volume => count,
             Per::Ordered => order.throughput.map_or(0.0, Bandwidth::get) * count,
+            Per::Iops => order.iops.unwrap_or_default() * count,
         }
     }
 
@@ -106,6 +112,7 @@ impl Bound {
         let size = format!("{}{} of {}", times(order.count), size_in_tib(order.capacity), tier.tier);
         let unit = Unit::of_both(self.one);
         let cause = match (self.place, self.per) {
+            (_, Per::Iops) => ordered_iops_cause(order, stated, requirement.disk_io()),
             (Place::ServiceIops, _) => iops_cause(tier, &size, stated, requirement.disk_io()),
             (_, Per::Tib) => format!("{size} x {} per TiB = {}", unit.pair(self.one), unit.pair(stated)),
             (_, Per::Volume) => self.maximum_cause(tier, order.count, requirement.read_share),
@@ -132,6 +139,11 @@ fn iops_cause(tier: &ServiceTier, size: &str, stated: Capability, io: Bytes) -> 
     let (read, write) = (of(tier.read_iops_per_tib), of(tier.write_iops_per_tib));
     let each = if read == write { read } else { format!("{read} read / {write} write") };
     format!("{size} x {each} IOPS per TiB x {io} = {}", Unit::Mb.pair(stated))
+}
+
+fn ordered_iops_cause(order: &Order, stated: Capability, io: Bytes) -> String {
+    let one = number(order.iops.unwrap_or_default());
+    format!("{}{one} IOPS x {io} = {}", times(order.count), Unit::Mb.pair(stated))
 }
 
 fn ordered_cause(order: &Order, stated: Capability) -> String {
@@ -171,6 +183,13 @@ pub fn unknown(tier: &ServiceTier, read_share: Ratio) -> Vec<UnknownLimit> {
         add(Place::ClientMount, "what one client reaches");
     }
     unknown
+}
+
+/// More I/Os per second are ordered than the capacity includes, and the catalog does not know how many may be.
+pub fn unknown_iops(tier: &ServiceTier, order: &Order) -> Option<UnknownLimit> {
+    let unknown = tier.iops.is_some_and(|sold| sold.max.is_none()) && extra_iops(tier, order).is_some();
+    let what = || format!("{}: the most IOPS that can be ordered", tier.tier);
+    unknown.then(|| UnknownLimit { place: Place::ServiceIops, what: what() })
 }
 
 /// Directions in which nothing says what a tier delivers: no order of it can be shown to meet a requirement.

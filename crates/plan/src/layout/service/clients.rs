@@ -24,16 +24,14 @@ pub fn profile<'t>(tier: &'t ServiceTier, mount: Option<&str>) -> Result<Option<
     })
 }
 
-/// The profile to design with. NFS: the fastest, since a mount option costs nothing. Lustre: the first, since the others
-/// need network hardware that few SKUs have.
+/// The profile to design with: the fastest that needs no special hardware, since a mount option costs nothing. Of equals, the
+/// first.
 pub fn best(tier: &ServiceTier) -> Option<&ClientLimit> {
-    let first = tier.clients.first()?;
-    if tier.protocol == Protocol::Lustre {
-        return Some(first);
-    }
+    let mut plain = tier.clients.iter().filter(|limit| limit.special.is_none());
+    let first = plain.next()?;
     let rate = |limit: &ClientLimit| capability(limit).read + capability(limit).write;
     let faster = |best, limit| if rate(limit) > rate(best) { limit } else { best };
-    Some(tier.clients.iter().fold(first, faster))
+    Some(plain.fold(first, faster))
 }
 
 fn capability(limit: &ClientLimit) -> Capability {
@@ -43,7 +41,8 @@ fn capability(limit: &ClientLimit) -> Capability {
 
 fn text(limit: &ClientLimit) -> String {
     let both = capability(limit);
-    format!("{} per client with {}", Unit::of_both(both).pair(both), limit.profile)
+    let needs = limit.special.as_ref().map_or(String::new(), |special| format!(", which needs {special}"));
+    format!("{} per client with {}{needs}", Unit::of_both(both).pair(both), limit.profile)
 }
 
 /// What one client gets.

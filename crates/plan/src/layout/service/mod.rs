@@ -36,19 +36,15 @@ pub fn assess(market: &Market<'_>, service: &Service, requirement: &Requirement)
     let bounds = bounds::of(tier, requirement);
     assessment.limits = bounds.iter().map(|bound| bound.limit(tier, &order, requirement)).collect();
     assessment.unknown = bounds::unknown(tier, requirement.read_share);
+    assessment.unknown.extend(bounds::unknown_iops(tier, &order));
     assessment.per_client = client.and_then(clients::per_client);
     assessment.per_stream = client.and_then(|client| clients::per_stream(tier, client));
     assessment.costs = cost::lines(market, tier, &order);
     assessment.burst = burst(tier, &order);
     assessment.cache = tier.cache_per_tib.map(|per_tib| per_tib_of(per_tib, order.total()));
     assessment.refusals = refusals::of_tier(market, tier, requirement);
-    assessment.refusals.extend(refusals::of_order(market, tier, &order, service.throughput, requirement));
+    assessment.refusals.extend(refusals::of_order(market, tier, &order, service, requirement));
     assessment.notes = notes(tier, service, &order, client, requirement);
-    if market.price(&tier.priced("iops")).is_some() {
-        assessment
-            .notes
-            .push("more IOPS than its capacity includes can be ordered; not counted here".to_owned());
-    }
     Ok(assessment)
 }
 
@@ -71,6 +67,7 @@ fn candidate(market: &Market<'_>, tier: &ServiceTier, requirement: &Requirement)
         tier: tier.tier.to_string(),
         capacity: order.capacity,
         throughput: order.throughput,
+        iops: order::extra_iops(tier, &order).map(|_| order.iops.unwrap_or_default() as u32),
         count: order.count,
         mount: clients::best(tier).map(|limit| limit.profile.to_string()),
     })
@@ -104,11 +101,15 @@ fn burst(tier: &ServiceTier, order: &Order) -> Option<Burst> {
     let tib = order.total().get() as f64 / Bytes::tib(1).get() as f64;
     let size = format!("{}{}", times(order.count), size_in_tib(order.capacity));
     let disks = tier.disk_read_per_tib.map_or(String::new(), |disks| {
-        format!(", for data in the servers' memory; their disks sustain {} per TiB", rate(disks))
+        let burst =
+            tier.disk_burst_per_tib.map_or(String::new(), |burst| format!(", {} for a while", rate(burst)));
+        format!(", for data in the servers' memory; their disks sustain {} per TiB{burst}", rate(disks))
     });
     Some(Burst {
         read: Some(Bandwidth::bytes_per_second(per_tib.get() * tib)),
-        write: None,
+        write: tier
+            .disk_burst_per_tib
+            .map(|disks| Bandwidth::bytes_per_second(disks.get().min(per_tib.get()) * tib)),
         lasts: format!("while network credits last{disks} ({size} x {} per TiB)", rate(per_tib)),
     })
 }

@@ -3,10 +3,11 @@
 //! Capacity and throughput cost more the more is ordered, and every bound grows with one of them, so for a number of
 //! volumes the least capacity and the least throughput that do are the cheapest. A second volume is a second name space,
 //! over which users must split their files; so the number of volumes is the fewest that can do it at all, even where
-//! several small ones would round up to less capacity.
+//! several small ones would round up to less capacity. I/Os per second that are ordered apart are taken to cost less than
+//! the capacity that would include them, as they do wherever they are sold.
 
 use catalog::{ServiceTier, ThroughputOrder};
-use units::{Bandwidth, Bytes, Ratio};
+use units::{Bandwidth, Bytes, Iops, Ratio};
 
 use super::bounds::{Bound, Per};
 use super::sizes;
@@ -30,6 +31,8 @@ pub struct Order {
     pub capacity: Bytes,
     /// Throughput ordered of each, where it is ordered.
     pub throughput: Option<Bandwidth>,
+    /// I/Os per second of each, those included, where they are ordered.
+    pub iops: Option<f64>,
 }
 
 impl Order {
@@ -37,13 +40,28 @@ impl Order {
     pub fn of(service: &Service, tier: &ServiceTier) -> Self {
         let least = tier.throughput.as_ref().map(|order| least(order, 0.0).unwrap_or(order.min));
         let throughput = least.map(|least| service.throughput.unwrap_or(least));
-        Self { count: service.count, capacity: service.capacity, throughput }
+        let iops = included_iops(tier, service.capacity);
+        let iops = iops.map(|included| service.iops.map_or(included, f64::from));
+        Self { count: service.count, capacity: service.capacity, throughput, iops }
     }
 
     /// Capacity of all volumes, bytes.
     pub fn total(&self) -> Bytes {
         Bytes::new(self.capacity.get().saturating_mul(u64::from(self.count)))
     }
+}
+
+/// I/Os per second that a capacity includes, where they are ordered.
+pub fn included_iops(tier: &ServiceTier, capacity: Bytes) -> Option<f64> {
+    let order = tier.iops?;
+    let included = order.included_per_tib.get() * (capacity.get() as f64 / TIB);
+    Some(included.min(order.max.map_or(f64::INFINITY, Iops::get)))
+}
+
+/// I/Os per second of each volume beyond those that its capacity includes, if there are any.
+pub fn extra_iops(tier: &ServiceTier, order: &Order) -> Option<f64> {
+    let extra = order.iops? - included_iops(tier, order.capacity)?;
+    (extra > 0.0).then_some(extra)
 }
 
 /// What the bounds of a service must let through as they are stated, so that what calibration leaves is enough.
@@ -99,7 +117,19 @@ fn each(tier: &ServiceTier, bounds: &[Bound], need: &Need, count: u32) -> Option
     let per_tib = tier.throughput.as_ref().and_then(|order| order.max_per_tib);
     let to_order = throughput.zip(per_tib).map_or(0.0, |(rate, per_tib)| rate.get() / per_tib.get() * TIB);
     let needed = share(need.capacity).max(share(need.most(bounds, Per::Tib)) * TIB).max(to_order);
-    Some(Order { count, capacity: sizes::at_least(&tier.sizes, needed)?, throughput })
+    let capacity = sizes::at_least(&tier.sizes, needed)?;
+    let iops = match included_iops(tier, capacity) {
+        Some(included) => Some(iops_for(tier, included, share(need.most(bounds, Per::Iops)))?),
+        None => None,
+    };
+    Some(Order { count, capacity, throughput, iops })
+}
+
+/// The I/Os per second to order: those included, or as many as are needed; `None` where so many are not sold.
+fn iops_for(tier: &ServiceTier, included: f64, needed: f64) -> Option<f64> {
+    let most = tier.iops.and_then(|order| order.max).map_or(f64::INFINITY, Iops::get);
+    let iops = if needed > included * (1.0 + NOISE) { (needed - NOISE).ceil() } else { included };
+    (iops <= most).then_some(iops)
 }
 
 /// The least throughput sold that is enough: a listed value, or a whole number of the unit it is sold in.
@@ -138,5 +168,7 @@ pub fn utmost(tier: &ServiceTier, bounds: &[Bound], need: &Need, count: u32) -> 
     let most = most_ordered(tier);
     let rate = if most.is_finite() { most } else { share(need.most(bounds, Per::Ordered)) };
     let throughput = tier.throughput.as_ref().map(|_| Bandwidth::bytes_per_second(rate));
-    Some(Order { count, capacity, throughput })
+    let most_iops = tier.iops.and_then(|order| order.max).map(Iops::get);
+    let iops = tier.iops.map(|_| most_iops.unwrap_or_else(|| share(need.most(bounds, Per::Iops)).ceil()));
+    Some(Order { count, capacity, throughput, iops })
 }

@@ -4,10 +4,11 @@ use catalog::{Protocol, ServiceTier};
 use spec::Durability;
 use units::Bandwidth;
 
-use super::order::Order;
+use super::order::{Order, included_iops};
 use super::sizes;
-use super::words::{rate, size, times};
+use super::words::{number, rate, size, times};
 use crate::demand::Requirement;
+use crate::design::Service;
 use crate::market::{Market, allows, survives};
 
 /// What stands against a tier, however much of it is ordered.
@@ -63,7 +64,7 @@ pub fn of_order(
     market: &Market<'_>,
     tier: &ServiceTier,
     order: &Order,
-    asked: Option<Bandwidth>,
+    asked: &Service,
     requirement: &Requirement,
 ) -> Vec<String> {
     let mut why = Vec::new();
@@ -81,8 +82,22 @@ pub fn of_order(
         let all = format!("{}{}", times(order.count), size(order.capacity));
         why.push(format!("{all} is less than the {} needed", size(requirement.capacity)));
     }
-    why.extend(throughput(tier, order, asked));
+    why.extend(throughput(tier, order, asked.throughput));
+    why.extend(asked.iops.and_then(|asked| iops(tier, order, asked)));
     why
+}
+
+/// Whether the I/Os per second asked for are sold.
+fn iops(tier: &ServiceTier, order: &Order, asked: u32) -> Option<String> {
+    let text = format!("{asked} IOPS of {}", tier.tier);
+    let Some((sold, included)) = tier.iops.zip(included_iops(tier, order.capacity)) else {
+        return Some(format!("{text} cannot be ordered"));
+    };
+    if f64::from(asked) < included.floor() {
+        return Some(format!("{text} are fewer than the {} that its capacity includes", number(included)));
+    }
+    let most = sold.max.filter(|max| f64::from(asked) > max.get())?;
+    Some(format!("{text} are more than the most sold, {}", number(most.get())))
 }
 
 /// Whether the throughput asked for is sold.
