@@ -20,11 +20,13 @@ pub use refused::why_not;
 pub use why::why;
 
 /// Everything a person wants to know of a plan at first: the best design of each family, `top` more, what could not be
-/// ranked, families without a design, and what the figures rest on.
-pub fn plan(document: &PlanDocument, top: usize) -> String {
+/// ranked, families without a design, and what the figures rest on. Without a ranked design, what makes it `impossible`.
+pub fn plan(document: &PlanDocument, impossible: &[String], top: usize) -> String {
     let mut parts = vec![heading::heading(document)];
     if document.ranked.is_empty() {
         parts.push(paint::bad("no design meets the requirement with limits and prices that are known"));
+        parts
+            .extend(listed("What makes it impossible, and the nearest possible", impossible.iter().cloned()));
     } else {
         let best = best_of_families(&document.ranked);
         let several = document.ranked.iter().any(|sheet| sheet.storages.len() > 1);
@@ -38,12 +40,22 @@ pub fn plan(document: &PlanDocument, top: usize) -> String {
             parts.push(titled(&format!("More designs{rest}"), &ranking::table(document, &more)));
         }
     }
+    parts.extend(over_budget(document));
     parts.extend(ranking::apart("Not ranked, because a price is not known", &document.prices_unknown));
     parts.extend(ranking::apart("Not ranked, because a limit is not known", &document.limits_unknown));
     parts.extend(refused::section(document));
     parts.extend(growth::section(&document.growth));
     parts.push(heading::basis(document));
     parts.join("\n\n")
+}
+
+/// What the budget leaves out.
+fn over_budget(document: &PlanDocument) -> Option<String> {
+    let over = document.over_budget.as_ref()?;
+    let least = figures::dollars(Some(over.least_usd_per_month));
+    let designs =
+        if over.count == 1 { "1 design costs".to_owned() } else { format!("{} designs cost", over.count) };
+    Some(wrap(&format!("{designs} more than the budget; the cheapest has storage for {least} per month"), ""))
 }
 
 /// Places of the first design of every family; for a grid of several storages of every combination, as many as fit.

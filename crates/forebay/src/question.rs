@@ -1,6 +1,7 @@
 //! What is asked of planning: a spec, changed by flags, with the facts to answer it from.
 
 mod contradiction;
+pub mod impossible;
 
 use std::num::NonZeroU32;
 
@@ -51,6 +52,12 @@ fn allow(spec: &mut Spec, allowed: &Allowed) {
     }
     if !allowed.region.is_empty() {
         constraints.regions.clone_from(&allowed.region);
+    }
+    if !allowed.skus.is_empty() {
+        constraints.skus.allow.clone_from(&allowed.skus);
+    }
+    if !allowed.tiers.is_empty() {
+        constraints.tiers.allow.clone_from(&allowed.tiers);
     }
     if let Some(commitment) = allowed.commitment {
         constraints.commitment = commitment.into();

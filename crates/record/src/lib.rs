@@ -40,5 +40,5 @@ pub use run::{
     Direction, Repetition, RequirementVerdict, RunError, RunRecord, RunState, SpecDocument, Spread,
     TestRecord, VERSION,
 };
-pub use schema::schema;
+pub use schema::{plan_schema, schema};
 pub use store::{Store, Summary};

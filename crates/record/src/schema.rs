@@ -3,11 +3,16 @@ pub fn schema() -> serde_json::Value {
     schemars::schema_for!(crate::RunRecord).to_value()
 }
 
+/// The JSON Schema (draft 2020-12) of a plan document; also shipped as `docs/plan-document.schema.json`.
+pub fn plan_schema() -> serde_json::Value {
+    schemars::schema_for!(crate::PlanDocument).to_value()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const SHIPPED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/run-record.schema.json");
+    const DOCS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs");
 
     #[test]
     fn a_record_fits_its_schema_and_a_wrong_one_does_not() {
@@ -20,16 +25,19 @@ mod tests {
     }
 
     #[test]
-    fn the_shipped_schema_is_current() {
-        let current = serde_json::to_string_pretty(&schema()).unwrap() + "\n";
-        if std::env::var_os("FOREBAY_UPDATE").is_some() {
-            std::fs::create_dir_all(std::path::Path::new(SHIPPED).parent().unwrap()).unwrap();
-            std::fs::write(SHIPPED, &current).unwrap();
+    fn the_shipped_schemas_are_current() {
+        for (name, schema) in [("run-record", schema()), ("plan-document", plan_schema())] {
+            let path = format!("{DOCS}/{name}.schema.json");
+            let current = serde_json::to_string_pretty(&schema).unwrap() + "\n";
+            if std::env::var_os("FOREBAY_UPDATE").is_some() {
+                std::fs::create_dir_all(DOCS).unwrap();
+                std::fs::write(&path, &current).unwrap();
+            }
+            let shipped = std::fs::read_to_string(&path).unwrap_or_default();
+            assert!(
+                shipped == current,
+                "docs/{name}.schema.json is old: run `FOREBAY_UPDATE=1 cargo test -p record`"
+            );
         }
-        let shipped = std::fs::read_to_string(SHIPPED).unwrap_or_default();
-        assert!(
-            shipped == current,
-            "docs/run-record.schema.json is old: run `FOREBAY_UPDATE=1 cargo test -p record`"
-        );
     }
 }

@@ -32,6 +32,8 @@ pub fn check(name: &str, check: &DesignCheck) -> String {
     }
     if let Some(sheet) = &check.most {
         lines.push(wrap(&against(&check.design, sheet, "the most for the same money"), "  "));
+    } else {
+        lines.push("  nothing that is known delivers more for the same money".to_owned());
     }
     parts.push(titled("What the money buys today", &lines.join("\n")));
     let verdict = if check.met { paint::good("met") } else { paint::bad("not met") };

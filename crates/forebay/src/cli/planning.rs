@@ -26,6 +26,12 @@ pub struct Allowed {
     /// Only these regions, by the provider's names
     #[arg(long, value_delimiter = ',', value_name = "REGION")]
     pub region: Vec<String>,
+    /// Only machine SKUs that match; * stands for any text
+    #[arg(long, value_delimiter = ',', value_name = "GLOB")]
+    pub skus: Vec<String>,
+    /// Only disk and service tiers that match; * stands for any text
+    #[arg(long, value_delimiter = ',', value_name = "GLOB")]
+    pub tiers: Vec<String>,
     /// The price list
     #[arg(long, value_enum, value_name = "LIST")]
     pub commitment: Option<CommitmentName>,
@@ -107,6 +113,9 @@ pub struct Showing {
     /// Write the plan as one self-contained HTML file
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
+    /// Write the plan as Markdown
+    #[arg(long, value_name = "FILE")]
+    pub md: Option<PathBuf>,
 }
 
 /// `2x` or `2`, more than nothing.

@@ -10,7 +10,7 @@ use crate::cli::CheckDesign;
 use crate::commands::{Context, Result};
 use crate::design::{self, DesignDocument};
 use crate::exit::Outcome;
-use crate::question;
+use crate::question::{self, impossible};
 use crate::settings::Settings;
 
 /// Steps by which the largest rate for the same money is narrowed down: 2^-10 of a doubling is a tenth of a percent.
@@ -64,7 +64,7 @@ fn checked(
     let mut design = ::plan::sheet(now)?;
     design.upgrade = ::plan::upgrade(catalog, now, &spec.constraints, options)?;
     let cheapest = ::plan::search(catalog, spec, options)?.ranked.into_iter().next();
-    let most = most_for(catalog, spec, options, now)?;
+    let most = most_for(catalog, spec, options, now)?.filter(|most| most.delivered() > now.delivered());
     Ok(DesignCheck {
         met: now.holds(),
         design,
@@ -86,7 +86,7 @@ fn most_for(
         within(design.storage_per_month(), storage) && within(design.per_month(), all)
     };
     let at = |factor: f64| -> fault::Result<Option<Evaluation>> {
-        let plan = ::plan::search(catalog, &faster(spec, factor), options)?;
+        let plan = ::plan::search(catalog, &impossible::faster(spec, factor), options)?;
         Ok(plan.ranked.into_iter().find(affordable))
     };
     let (mut low, mut high) = (0.0, 1.0);
@@ -107,17 +107,4 @@ fn most_for(
         }
     }
     Ok(best)
-}
-
-/// The same question with all rates `factor` times as large.
-fn faster(spec: &Spec, factor: f64) -> Spec {
-    let mut faster = spec.clone();
-    for storage in &mut faster.storage {
-        let (read, write) =
-            (storage.required_read_aggregate(&spec.grid), storage.required_write_aggregate(&spec.grid));
-        (storage.read_per_pcore, storage.write_per_pcore) = (None, None);
-        storage.read_aggregate = Some(read * factor);
-        storage.write_aggregate = Some(write * factor);
-    }
-    faster
 }

@@ -7,7 +7,7 @@ use crate::cli::Showing;
 use crate::commands::{Context, Result, files};
 use crate::design;
 use crate::exit::Outcome;
-use crate::question::Question;
+use crate::question::{Question, impossible};
 
 /// Answers a question.
 pub fn answer(context: &Context, question: &Question, showing: &Showing) -> Result {
@@ -15,24 +15,62 @@ pub fn answer(context: &Context, question: &Question, showing: &Showing) -> Resu
         files::refuse_existing(path)?;
     }
     let (plan, document) = documented(question, showing)?;
+    let impossible = if document.ranked.is_empty() { impossible::reasons(question)? } else { Vec::new() };
+    show(context, &document, &impossible, showing)?;
+    write(context, &plan, &document, showing)?;
+    Ok(if document.ranked.is_empty() { Outcome::NotMet } else { Outcome::Done })
+}
+
+fn show(
+    context: &Context,
+    document: &PlanDocument,
+    impossible: &[String],
+    showing: &Showing,
+) -> fault::Result<()> {
+    let printer = &context.printer;
     if let Some(family) = showing.why_not {
         let family = ::plan::Family::from(family).as_str();
-        context
-            .printer
-            .document("refused", &refused_of(&document, family), || console::why_not(&document, family))?;
+        let refused: Vec<_> = document.refused.iter().filter(|refused| refused.family == family).collect();
+        printer.document("refused", &refused, || console::why_not(document, family))
     } else if let Some(rank) = showing.why {
-        let sheet = ranked(&document, rank.get())?;
+        let sheet = ranked(document, rank.get())?;
         let title = format!("design {rank} of {}", document.ranked.len());
-        context.printer.document("design", sheet, || console::why(&title, sheet))?;
+        printer.document("design", sheet, || console::why(&title, sheet))
     } else {
-        context.printer.document("plan", &document, || console::plan(&document, showing.top))?;
+        printer.document("plan", &Answered { document, impossible }, || {
+            console::plan(document, impossible, showing.top)
+        })
     }
-    if let Some(path) = &showing.design {
-        let sheet = ranked(&document, showing.choose.get())?;
+}
+
+/// A plan document; where no design is ranked, with what makes it impossible.
+#[derive(serde::Serialize)]
+struct Answered<'a> {
+    #[serde(flatten)]
+    document: &'a PlanDocument,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    impossible: &'a [String],
+}
+
+/// Writes the files that were asked for.
+fn write(
+    context: &Context,
+    plan: &::plan::Plan,
+    document: &PlanDocument,
+    showing: &Showing,
+) -> fault::Result<()> {
+    if let Some(path) = &showing.html {
+        files::write(context, path, &report::plan_html(document)?)?;
+    }
+    if let Some(path) = &showing.md {
+        files::write(context, path, &report::plan_markdown(document))?;
+    }
+    if let Some(path) = showing.design.as_ref().filter(|_| !document.ranked.is_empty()) {
+        let sheet = ranked(document, showing.choose.get())?;
         let chosen = &plan.ranked[showing.choose.get() as usize - 1].design;
         files::write_whole(context, path, &design::text(&sheet.title, chosen)?, showing.force)?;
     }
-    Ok(if document.ranked.is_empty() { Outcome::NotMet } else { Outcome::Done })
+    Ok(())
 }
 
 /// The plan and its document, with the next upgrade of every design that is shown in full, and growth.
@@ -45,10 +83,6 @@ fn documented(question: &Question, showing: &Showing) -> fault::Result<(::plan::
     }
     document.growth = ::plan::grow(catalog, spec, options, &showing.grow)?;
     Ok((plan, document))
-}
-
-fn refused_of<'a>(document: &'a PlanDocument, family: &str) -> Vec<&'a record::RefusedFamily> {
-    document.refused.iter().filter(|refused| refused.family == family).collect()
 }
 
 /// The design of a rank.
