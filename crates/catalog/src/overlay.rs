@@ -60,7 +60,7 @@ fn unknown(path: &Path, name: &str) -> Fault {
     Fault::new(Kind::Spec, format!("`{}` is not a file of the catalog", path.display())).hint(hint)
 }
 
-fn text(path: &Path) -> Result<String> {
+pub(crate) fn text(path: &Path) -> Result<String> {
     let failed = |error| Fault::os("read catalog file", path, error);
     let meta = fs::metadata(path).map_err(failed)?;
     if !meta.is_file() {

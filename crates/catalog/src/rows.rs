@@ -79,7 +79,7 @@ impl Rows {
 }
 
 /// `old` with the rows of `new` in the place of those of the same key.
-fn merged(table: Table, old: Vec<Row>, new: Vec<Row>) -> Vec<Row> {
+pub(crate) fn merged(table: Table, old: Vec<Row>, new: Vec<Row>) -> Vec<Row> {
     let replaced: HashSet<String> = new.iter().map(|row| row.key(table)).collect();
     let mut waiting: HashMap<String, Vec<Row>> = HashMap::new();
     let mut order = Vec::new();

@@ -10,7 +10,7 @@ const LAYERS: [&[&str]; 5] = [
     &["units", "fault"],
     &["host", "spec", "fleet"],
     &["record", "catalog"],
-    &["bench", "plan", "report", "console"],
+    &["bench", "plan", "prices", "report", "console"],
     &["forebay"],
 ];
 
