@@ -15,7 +15,9 @@ mod probe;
 mod psync;
 mod rank;
 mod share;
+mod stop_flag;
 mod ticks;
+mod transfer;
 mod turn;
 mod uring;
 
@@ -25,6 +27,7 @@ pub use failures::Failures;
 pub use files::{owner as data_owner, path as data_path};
 pub use meter::{Board, INTERVAL_NS, RankInterval};
 pub use probe::{Chosen, EngineKind, choose};
-pub use rank::{PhaseContext, RankOutcome, StopFlag, main_kinds, run_rank};
+pub use rank::{PhaseContext, RankOutcome, main_kinds, run_rank};
 pub use share::Share;
+pub use stop_flag::StopFlag;
 pub use uring::available as uring_available;

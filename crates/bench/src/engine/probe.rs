@@ -11,8 +11,9 @@ use units::{Bytes, Ratio};
 
 use super::failures::Failures;
 use super::meter::Board;
-use super::rank::{PhaseContext, StopFlag, run_rank};
+use super::rank::{PhaseContext, run_rank};
 use super::share::Share;
+use super::stop_flag::StopFlag;
 use super::uring;
 use crate::ground::{Grounds, RunDirectory};
 use crate::workload::{EngineChoice, FileSet, Fsync, Order, Pacing, Phase, Stop, Transfer, Workload};

@@ -70,7 +70,7 @@ pub struct Session<'a> {
     options: Options,
     started: u64,
     /// When the phases of the current test began.
-    test_started: u64,
+    test_started: Option<u64>,
     listener: &'a mut dyn Listener,
     save: &'a mut dyn FnMut(&RunRecord) -> Result<()>,
 }
@@ -102,7 +102,7 @@ impl<'a> Session<'a> {
             requirements: Vec::new(),
             design: None,
         };
-        Self { record, options, started: now(), test_started: 0, listener, save }
+        Self { record, options, started: now(), test_started: None, listener, save }
     }
 
     /// Runs `plans` and ends the session. The record is complete in every case; an early end is also returned.
@@ -188,7 +188,7 @@ impl<'a> Session<'a> {
         if let Some(held) = &held {
             self.emit(&Event::Notice { message: held.to_string() });
         }
-        self.test_started = now();
+        self.test_started = None;
         let engines = self.choose_engines(plan, workload)?;
         let scene = Scene { plan, workload, environment, probe: &probe, engines: &engines };
         for number in 1..=workload.repetitions {
@@ -200,9 +200,12 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Whether the workload's time is up: nothing begins any more.
+    /// Whether the workload's time, which counts from its first phase, is up: nothing begins any more.
     fn is_over(&self, workload: &Workload) -> bool {
-        workload.max_time.is_some_and(|most| now() - self.test_started > most.as_nanos() as u64)
+        let up = |started: u64| {
+            workload.max_time.is_some_and(|most| u128::from(now() - started) > most.as_nanos())
+        };
+        self.test_started.is_some_and(up)
     }
 
     /// Says so when phases were left out because time was up.
@@ -254,6 +257,7 @@ impl<'a> Session<'a> {
             if self.is_over(workload) {
                 break;
             }
+            self.test_started.get_or_insert_with(now);
             let phase = &*workload.with_rates(phase, self.results())?;
             let setting = PhaseSetting {
                 test: &scene.plan.name,

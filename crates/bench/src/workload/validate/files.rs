@@ -1,0 +1,105 @@
+//! Files, trees and what is in them.
+
+use fault::Result;
+
+use super::super::{EntryOperation, Item, Workload};
+use super::wrong;
+
+/// Names of run directories and entries stay short of the file systems' limit of 255 bytes.
+const LONGEST_PREFIX: usize = 64;
+/// Items are numbered within their rank.
+const MOST_ITEMS: u64 = 1 << 40;
+/// Paths of trees deeper than this come near the system's limit of 4096 bytes.
+const DEEPEST_TREE: u32 = 60;
+
+impl Workload {
+    /// The file set must be countable in 64 bits.
+    pub(super) fn check_total(&self) -> Result<()> {
+        let files = &self.files;
+        let ranks = u64::from(self.ranks);
+        let total = files
+            .block_size
+            .get()
+            .checked_mul(files.segments)
+            .and_then(|size| size.checked_mul(ranks))
+            .and_then(|size| size.checked_mul(u64::from(files.files_per_rank)));
+        let count = ranks * u64::from(files.files_per_rank);
+        let trees = if files.tree.per_rank { ranks } else { 1 };
+        let directories = files.tree.all_directories().saturating_mul(trees);
+        let too_many = directories.max(count) > u64::from(u32::MAX);
+        if too_many || total.is_none_or(|total| total > i64::MAX as u64) {
+            return Err(wrong(
+                "the files are larger, or the tree has more directories, than a file system can hold",
+                "lower `block_size`, `segments`, `files_per_rank`, `branch` or `depth`",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Items must have numbers, and directories paths that the system takes.
+    pub(super) fn check_tree(&self) -> Result<()> {
+        let tree = &self.files.tree;
+        if tree.branch == 0 {
+            return Err(wrong(
+                "a tree with `branch = 0` has no leaves",
+                "set `branch` to 1 or more in `[files.tree]`",
+            ));
+        }
+        if tree.depth > DEEPEST_TREE {
+            return Err(wrong(
+                format!("a tree of depth {} has longer paths than the system takes", tree.depth),
+                "set `depth` to 60 or less",
+            ));
+        }
+        if tree.directory_items == Some(0) {
+            return Err(wrong(
+                "directories with `directory_items = 0` hold nothing",
+                "set `directory_items` to 1 or more in `[files.tree]`, or leave it out",
+            ));
+        }
+        if tree.shared_items && (tree.per_rank || self.entries().any(|e| e.item == Item::Directory)) {
+            return Err(wrong(
+                "items that all ranks share are files in a tree that all share",
+                "leave out `per_rank`, `item = \"directory\"` or `shared_items`",
+            ));
+        }
+        let largest = self.entries().map(|e| e.write_bytes.max(e.read_bytes).get().max(1)).max().unwrap_or(1);
+        let total =
+            tree.items.checked_mul(u64::from(self.ranks)).and_then(|items| items.checked_mul(largest));
+        if tree.items > MOST_ITEMS || total.is_none_or(|total| total > i64::MAX as u64) {
+            return Err(wrong(
+                format!("{} items per rank are more than a file system can hold", tree.items),
+                "lower `items` in `[files.tree]`",
+            ));
+        }
+        self.check_contents()
+    }
+
+    /// Items and directories have names that every file system takes.
+    pub(super) fn check_prefix(&self) -> Result<()> {
+        let prefix = &self.files.tree.prefix;
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        if prefix.is_empty() || prefix.len() > LONGEST_PREFIX || !prefix.chars().all(plain) {
+            return Err(wrong(
+                format!("`prefix = \"{prefix}\"` is no name for entries"),
+                "use letters, digits, `-` and `_`, at most 64",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Files are not read beyond what was written into them.
+    fn check_contents(&self) -> Result<()> {
+        let of = |operation| self.entries().filter(move |e| e.operation == operation);
+        let written =
+            of(EntryOperation::Create).filter(|e| e.item == Item::File).map(|e| e.write_bytes).min();
+        let read = of(EntryOperation::Read).map(|e| e.read_bytes).max();
+        match (written, read) {
+            (Some(written), Some(read)) if read > written => Err(wrong(
+                format!("files of {written:#} are created and {read:#} are read from each"),
+                "lower `read_bytes`, or raise `write_bytes`",
+            )),
+            _ => Ok(()),
+        }
+    }
+}
