@@ -24,6 +24,7 @@ pub fn template(answers: &Answers) -> String {
     out.comment("What this grid needs from its storage, and the tests that decide whether it gets it.");
     out.comment("");
     out.comment("  forebay spec check grid.toml    is it right?");
+    out.comment("  forebay plan grid.toml          what would deliver it, and at what cost?");
     out.comment("  forebay prove grid.toml         does the storage deliver?");
     out.comment("");
     out.comment("Quantities are text with a unit: \"64 KiB\" \"100 TiB\" (binary), \"100 TB\" (decimal), \"150 MB/s\"");
@@ -83,6 +84,8 @@ impl Page {
             Some(clients) => self.line(&format!("clients = {clients}")),
             None => self.comment("clients = 6"),
         }
+        self.comment("Their VM SKU, when it is decided; `forebay plan` chooses one otherwise.");
+        self.optional("client_sku", grid.client_sku.clone(), "Standard_E16s_v5");
     }
 
     fn storage(&mut self, storage: &Storage) {
@@ -104,6 +107,10 @@ impl Page {
         self.text("mix", &mix_text(storage.read_share()));
         self.comment("Bytes of one I/O; the rates must hold at this size. SAS's test uses 64 KiB.");
         self.text("io_size", &format!("{:#}", storage.io_size));
+        self.comment("In which order: sequential (file systems merge neighbours) or random.");
+        self.text("access", storage.access.as_str());
+        self.comment("What all clients write at once and then fsync, if writes come in such bursts only.");
+        self.optional("checkpoint", storage.checkpoint.map(|bytes| format!("{bytes:#}")), "500 GiB");
         self.comment(
             "What it must survive: scratch (nothing), zone (a disk or a server), region (a whole zone).",
         );
@@ -127,6 +134,7 @@ impl Page {
         self.comment("clouds = [\"azure\", \"aws\", \"gcp\"]");
         self.comment("regions = [\"westeurope\"]");
         self.comment("commitment = \"payg\"             # or one_year, three_years");
+        self.comment("figures = \"calibrated\"          # or spec_sheet: limits as providers print them");
         self.comment("encryption = { at_rest = true, in_transit = false }");
         self.comment("skus = { deny = [\"Standard_B*\"] }");
         self.comment("min_servers = 3");
