@@ -1,6 +1,7 @@
 //! A run in words and tables, for a terminal. The verdict comes first.
 
 mod checks;
+mod design;
 mod phases;
 mod requirements;
 
@@ -16,6 +17,7 @@ use crate::paint;
 pub fn summary(record: &RunRecord) -> String {
     let mut parts = vec![heading(record)];
     parts.extend(requirements::section(record));
+    parts.extend(design::section(record));
     for test in &record.tests {
         parts.push(test_section(test));
     }

@@ -20,6 +20,15 @@ fn a_run_that_is_too_slow_and_not_valid() {
 }
 
 #[test]
+fn a_run_beside_the_limits_of_its_design() {
+    let sample = Sample { design: Some(testkit::plans::for_a_run()), ..Sample::default() };
+    let text = summary(&sample);
+    let from = text.find("design: Lustre").unwrap();
+    let to = text.find("work: 8 ranks").unwrap();
+    insta::assert_snapshot!(text[from..to].trim_end().to_owned());
+}
+
+#[test]
 fn a_run_that_ended_early_says_why_and_what_to_do() {
     let error =
         RunError { message: "no space left on device".into(), hint: Some("use a smaller size".into()) };

@@ -73,6 +73,11 @@ fn the_same_document_gives_the_same_page() {
 }
 
 #[test]
+fn the_whole_document_as_markdown() {
+    insta::assert_snapshot!(report::plan_markdown(&plan()));
+}
+
+#[test]
 fn every_chart_has_words_and_a_caption() {
     let page = page(&plan());
     let figures: Vec<&str> = page.split("<figure>").skip(1).collect();

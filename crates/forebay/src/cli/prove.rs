@@ -9,6 +9,7 @@ const EXAMPLES: &str = "\
 Examples:
   forebay prove grid.toml --target /mnt/data
   forebay prove grid.toml --target /mnt/data --repetitions 5 --report verdict.html
+  forebay prove grid.toml --target /mnt/data --design design.toml
   forebay prove grid.toml --format jsonl > events.jsonl";
 
 /// Run a spec's tests on storage and say whether the requirements are met
@@ -26,6 +27,10 @@ pub struct Prove {
     /// Directory on the storage under test, instead of the targets in the spec
     #[arg(short, long, value_name = "DIR")]
     pub target: Option<PathBuf>,
+    /// The design the storage was built by (`forebay plan --design` writes one): its limits are held against what is
+    /// measured, and the one that explains it is named
+    #[arg(long, value_name = "FILE")]
+    pub design: Option<PathBuf>,
     /// How often each test runs, instead of what the spec says [default: 3]
     #[arg(long, value_name = "N")]
     pub repetitions: Option<NonZeroU32>,

@@ -28,8 +28,13 @@ pub fn run(context: &Context, arguments: &Iotest) -> Result {
         context.printer.warn(note);
     }
     let classic_block = arguments.classic && context.printer.format() == Format::Text;
-    let (record, outcome) =
-        measure::measure(context, vec![plan], &arguments.guards, &arguments.outputs, None)?;
+    let (record, outcome) = measure::measure(
+        context,
+        vec![plan],
+        &arguments.guards,
+        &arguments.outputs,
+        measure::Judge::default(),
+    )?;
     measure::finish(record.as_ref(), outcome, |record| {
         if classic_block {
             context.printer.data(classic(record))?;

@@ -3,11 +3,20 @@
 use bench::{Options, Session, TestPlan};
 use console::Progress;
 use fault::Fault;
-use record::{RunRecord, RunState, SpecDocument};
+use record::{DesignSheet, RunRecord, RunState, SpecDocument};
 use spec::Document;
 
 use super::{Context, Result, ending};
 use crate::cli::{Guards, Outputs};
+
+/// What a run is judged by.
+#[derive(Debug, Default)]
+pub struct Judge<'a> {
+    /// The spec with its requirements.
+    pub document: Option<&'a Document>,
+    /// The design the storage was built by.
+    pub design: Option<DesignSheet>,
+}
 
 /// Runs `plans` and keeps the record, with a verdict per requirement when they come from a spec. An early end comes
 /// back too; the record is `None` when nothing was measured yet.
@@ -16,7 +25,7 @@ pub fn measure(
     mut plans: Vec<TestPlan>,
     guards: &Guards,
     outputs: &Outputs,
-    document: Option<&Document>,
+    judge: Judge<'_>,
 ) -> fault::Result<(Option<RunRecord>, fault::Result<()>)> {
     let store = context.settings.store()?;
     if let Some(expected) = &guards.expect_file_system {
@@ -30,6 +39,8 @@ pub fn measure(
     let mut progress = Progress::new(&context.printer);
     let mut save = |record: &RunRecord| store.save(record).map(|_| ());
     let mut session = Session::new(context.settings.command.clone(), options, &mut progress, &mut save);
+    let Judge { document, design } = judge;
+    session.record.design = design;
     session.record.spec = document.map(|document| SpecDocument {
         path: document.path.clone(),
         text: document.text.clone(),
@@ -52,9 +63,9 @@ pub fn measure_and_show(
     plans: Vec<TestPlan>,
     guards: &Guards,
     outputs: &Outputs,
-    document: Option<&Document>,
+    judge: Judge<'_>,
 ) -> Result {
-    let (record, outcome) = measure(context, plans, guards, outputs, document)?;
+    let (record, outcome) = measure(context, plans, guards, outputs, judge)?;
     finish(record.as_ref(), outcome, |record| ending::show(context, record, outputs))
 }
 

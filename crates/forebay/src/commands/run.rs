@@ -26,7 +26,13 @@ pub fn run(context: &Context, arguments: &Run) -> Result {
         equivalence: None,
         expect_file_system: None,
     };
-    measure::measure_and_show(context, vec![plan], &arguments.guards, &arguments.outputs, None)
+    measure::measure_and_show(
+        context,
+        vec![plan],
+        &arguments.guards,
+        &arguments.outputs,
+        measure::Judge::default(),
+    )
 }
 
 impl From<Engine> for EngineChoice {

@@ -9,7 +9,11 @@ use crate::text;
 pub fn headline(document: &PlanDocument) -> String {
     match document.ranked.first() {
         Some(best) => {
-            format!("{} a month in {}", words::cost(best.usd_per_month), words::place(best))
+            format!(
+                "{} a month in {}",
+                words::cell(best.usd_per_month, words::doubtful(best)),
+                words::place(best)
+            )
         }
         None => "No design".to_owned(),
     }

@@ -71,7 +71,7 @@ fn design(out: &mut String, place: usize, sheet: &DesignSheet) {
     let clients = format!("{} x {}", sheet.client_count, sheet.client_sku);
     let cost = words::cell(sheet.usd_per_month, words::doubtful(sheet));
     let place = words::place(sheet);
-    line(out, escape(&format!("{place}, {}, {clients}: {cost} a month\n", words::commitment(sheet))));
+    line(out, escape(&format!("{place}, {}, {clients}: {cost} a month", words::commitment(sheet))));
     line(out, "");
     sheet.storages.iter().for_each(|storage| add(out, &sheet::limits(sheet, storage)));
     add(out, &sheet::costs(sheet));

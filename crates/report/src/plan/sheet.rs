@@ -8,9 +8,9 @@ use crate::text;
 
 /// The chain of one storage.
 pub fn limits(sheet: &DesignSheet, storage: &StorageSheet) -> Table {
-    let name = if sheet.storages.len() > 1 { format!("{}: ", storage.name) } else { String::new() };
+    let name = if sheet.storages.len() > 1 { format!("{}. ", storage.name) } else { String::new() };
     let caption =
-        format!("{name}limits in the order data passes them: what is expected of each, stated below");
+        format!("{name}Limits in the order data passes them: what is expected of each, stated below");
     let mut table = Table::new(caption)
         .words(["Limit"])
         .figures(["Read", "Write", "Mixed"])
