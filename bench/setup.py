@@ -24,6 +24,7 @@ class Programs:
 
     forebay: Path
     generate: Path
+    search: Path
     pread_loop: Path
 
 
@@ -70,10 +71,10 @@ def target_directory():
 def build(target, scratch):
     """Builds what is measured. Cargo says itself what it does."""
     manifest = f"--manifest-path={ROOT / 'Cargo.toml'}"
-    for what in (["--package=forebay"], ["--package=bench", "--example=generate"]):
+    for what in (["--package=forebay"], ["--package=bench", "--example=generate"], ["--package=plan", "--example=search"]):
         command = ["cargo", "build", "--release", "--locked", manifest, *what]
         if subprocess.run(command, check=False).returncode != 0:
             raise BenchError("the build failed")
     loop = scratch / "pread_loop"
     run([os.environ.get("CC", "gcc"), "-O2", "-Wall", "-Wextra", "-o", loop, HERE / "pread_loop.c"])
-    return Programs(target / "release/forebay", target / "release/examples/generate", loop)
+    return Programs(target / "release/forebay", target / "release/examples/generate", target / "release/examples/search", loop)

@@ -70,12 +70,16 @@ pub fn evaluate(
     guards: &Guards,
     calibration: &Calibration,
 ) -> Result<Evaluation> {
-    let market = Market::new(catalog, design.place.clone(), constraints, guards, calibration);
+    evaluate_in(&Market::new(catalog, design.place.clone(), constraints, guards, calibration), design)
+}
+
+/// Evaluates a design of this market's region.
+pub(crate) fn evaluate_in(market: &Market<'_>, design: &Design) -> Result<Evaluation> {
     let spec = Spec {
         version: spec::VERSION,
         grid: design.grid.clone(),
         storage: design.storage.iter().map(|storage| storage.requirement.clone()).collect(),
-        constraints: constraints.clone(),
+        constraints: market.constraints.clone(),
         test: Vec::new(),
     };
     let demand = Demand::of(&spec)?;
@@ -87,11 +91,11 @@ pub fn evaluate(
     let judged = design.storage.iter().zip(demand.requirements);
     let storages = judged
         .map(|(storage, requirement)| {
-            let assessment = layout::assess(&market, &storage.layout, &requirement, side)?;
-            Ok(StorageEvaluation::of(&market, assessment, requirement, side, &storage.layout))
+            let assessment = layout::assess(market, &storage.layout, &requirement, side)?;
+            Ok(StorageEvaluation::of(market, assessment, requirement, side, &storage.layout))
         })
         .collect::<Result<Vec<_>>>()?;
-    let clients = layout::vm_cost(&market, vm, design.clients.count, Part::Clients);
+    let clients = layout::vm_cost(market, vm, design.clients.count, Part::Clients);
     let refusals = together(&storages, side);
     Ok(Evaluation { design: design.clone(), storages, clients, refusals })
 }

@@ -10,6 +10,7 @@ use spec::{Cloud, Constraints, Durability, Filter};
 use crate::calibration::{Calibration, Factor};
 use crate::design::{Family, Region};
 use crate::guard::Guards;
+use crate::volume::PriceList;
 
 /// What can be rented in one region, and the rules a design has to keep.
 #[derive(Debug)]
@@ -25,6 +26,7 @@ pub struct Market<'a> {
     /// How measured systems compare with their limits.
     pub calibration: &'a Calibration,
     vm_prices: HashMap<&'a str, &'a Price>,
+    disk_prices: HashMap<&'a str, PriceList<'a>>,
 }
 
 impl<'a> Market<'a> {
@@ -41,7 +43,11 @@ impl<'a> Market<'a> {
             Some((&*vm.sku, catalog.prices.of(place.cloud, &place.region, &item, place.commitment)?))
         };
         let vm_prices = catalog.vms.iter().filter(|vm| vm.cloud == place.cloud).filter_map(price).collect();
-        Self { catalog, place, constraints, guards, calibration, vm_prices }
+        let disk_prices = HashMap::new();
+        let mut market = Self { catalog, place, constraints, guards, calibration, vm_prices, disk_prices };
+        let disks = catalog.disks.iter().filter(|disk| disk.cloud == market.place.cloud);
+        market.disk_prices = disks.map(|disk| (&*disk.tier, PriceList::look_up(&market, disk))).collect();
+        market
     }
 
     /// The provider.
@@ -57,6 +63,11 @@ impl<'a> Market<'a> {
     /// The price of a VM, or `None` when it is unknown here.
     pub fn vm_price(&self, vm: &Vm) -> Option<&'a Price> {
         self.vm_prices.get(&*vm.sku).copied()
+    }
+
+    /// The prices of a disk tier of this cloud.
+    pub(crate) fn disk_prices(&self, disk: &Disk) -> Option<PriceList<'a>> {
+        self.disk_prices.get(&*disk.tier).copied()
     }
 
     /// The VM of this cloud with this SKU.

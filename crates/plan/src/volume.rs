@@ -1,6 +1,6 @@
 //! What a network disk of a tier and size delivers and costs.
 
-use catalog::{Disk, Performance, Price, Rate};
+use catalog::{Disk, Performance, Price, Provisioning, Rate};
 use units::{Bandwidth, Bytes, Money};
 
 use crate::design::Volume;
@@ -8,6 +8,9 @@ use crate::market::Market;
 
 const GIB: f64 = (1u64 << 30) as f64;
 const TIB: f64 = (1u64 << 40) as f64;
+
+/// Part of a rate that is rounding noise.
+const NOISE: f64 = 1e-6;
 
 /// What one volume has to do.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -44,7 +47,7 @@ pub fn carried(disk: &Disk, io: Bytes) -> f64 {
 }
 
 /// The cheapest order of a tier that does what is needed, or `None` if none does. Sizes are whole GiB, ordered rates whole
-/// I/Os per second and MB/s (F14, F15, F23).
+/// I/Os per second and MB/s or MiB/s (F14, F15, F23).
 pub fn order(disk: &Disk, need: &Need) -> Option<Order> {
     let largest = disk.size_max.map_or(f64::INFINITY, |max| max.get() as f64);
     if need.capacity > largest {
@@ -73,14 +76,20 @@ pub fn order(disk: &Disk, need: &Need) -> Option<Order> {
         }
         Performance::Provisioned(terms) => {
             let value = |iops: Option<units::Iops>| iops.map(units::Iops::get);
-            let ratio = terms.bytes_per_io.map_or(0.0, |bytes| need.bandwidth / bytes.get() as f64);
-            let iops = iops_needed.max(ratio).max(value(terms.min.iops).unwrap_or(0.0)).ceil();
             let bandwidth_max = terms.max.bandwidth.map_or(f64::INFINITY, units::Bandwidth::get);
+            let bandwidth_min =
+                terms.min.bandwidth.or(terms.included.bandwidth).map_or(0.0, units::Bandwidth::get);
+            // Whole units are ordered, and the IOPS must carry what is ordered.
+            let to_order = if terms.bandwidth_follows {
+                need.bandwidth
+            } else {
+                whole(need.bandwidth.max(bandwidth_min), rate_unit(terms)).min(bandwidth_max)
+            };
+            let ratio = terms.bytes_per_io.map_or(0.0, |bytes| to_order / bytes.get() as f64 - 1e-6);
+            let iops = iops_needed.max(ratio).max(value(terms.min.iops).unwrap_or(0.0)).ceil();
             if iops > value(terms.max.iops).unwrap_or(f64::INFINITY) || need.bandwidth > bandwidth_max {
                 return None;
             }
-            let bandwidth_min =
-                terms.min.bandwidth.or(terms.included.bandwidth).map_or(0.0, units::Bandwidth::get);
             let for_iops = terms.iops_per_gib.map_or(0.0, |per_gib| iops / per_gib * GIB);
             // What is included needs no larger size.
             let included = value(terms.included.iops).is_some_and(|included| iops <= included);
@@ -90,7 +99,7 @@ pub fn order(disk: &Disk, need: &Need) -> Option<Order> {
                 (iops * terms.bytes_per_io.map_or(carried(disk, need.io), |bytes| bytes.get() as f64))
                     .min(bandwidth_max)
             } else {
-                whole(need.bandwidth.max(bandwidth_min), 1e6).min(bandwidth_max)
+                to_order
             };
             (size <= largest).then_some(Order { size, iops, bandwidth })
         }
@@ -118,10 +127,34 @@ pub fn ordered(disk: &Disk, volume: &Volume) -> Option<Order> {
                 None if terms.bandwidth_follows => follows,
                 None => terms.included.bandwidth.map_or(follows, units::Bandwidth::get),
             };
-            Some(Order { size, iops, bandwidth: bandwidth.min(max) })
+            let order = Order { size, iops, bandwidth: bandwidth.min(max) };
+            (bandwidth <= max * (1.0 + NOISE) || terms.bandwidth_follows)
+                .then_some(order)
+                .filter(|order| sold(terms, order))
         }
         Performance::Unknown => None,
     }
+}
+
+/// Bandwidth is ordered in whole units: MiB/s where the provider's figures are that, else MB/s.
+fn rate_unit(terms: &Provisioning) -> f64 {
+    const MIB: f64 = (1u32 << 20) as f64;
+    let stated = terms.max.bandwidth.or(terms.included.bandwidth).map_or(0.0, units::Bandwidth::get);
+    if stated > 0.0 && stated % MIB == 0.0 { MIB } else { 1e6 }
+}
+
+/// Whether rates of a provisioned tier can be ordered together, and with this size.
+fn sold(terms: &Provisioning, order: &Order) -> bool {
+    let value = |iops: Option<units::Iops>| iops.map(units::Iops::get);
+    let within = |value: f64, most: f64| value <= most * (1.0 + NOISE);
+    let least = value(terms.min.iops).unwrap_or(0.0);
+    let by_size = terms.iops_per_gib.map_or(f64::INFINITY, |per_gib| per_gib * order.size / GIB);
+    let free = value(terms.included.iops).unwrap_or(0.0);
+    let carried = terms.bytes_per_io.map_or(f64::INFINITY, |bytes| order.iops * bytes.get() as f64);
+    within(least, order.iops)
+        && within(order.iops, value(terms.max.iops).unwrap_or(f64::INFINITY))
+        && within(order.iops, by_size.max(free))
+        && within(order.bandwidth, carried)
 }
 
 /// An order as a design file states it.
@@ -149,7 +182,10 @@ pub fn most(disk: &Disk, io: Bytes) -> f64 {
     };
     match &disk.performance {
         Performance::Fixed(rate) => bound(rate),
-        Performance::BySize { max, .. } => bound(max),
+        Performance::BySize { max, .. } => {
+            let largest = disk.size_max.and_then(|size| by_size(disk, size.get() as f64));
+            largest.map_or_else(|| bound(max), |order| order.at(disk, io))
+        }
         Performance::Provisioned(terms) => bound(&terms.max),
         Performance::Unknown => 0.0,
     }
@@ -200,6 +236,11 @@ pub struct PriceList<'a> {
 impl<'a> PriceList<'a> {
     /// The prices of a tier in a market.
     pub fn of(market: &Market<'a>, disk: &Disk) -> Self {
+        market.disk_prices(disk).unwrap_or_else(|| Self::look_up(market, disk))
+    }
+
+    /// The prices of a tier, by the names of their items.
+    pub(crate) fn look_up(market: &Market<'a>, disk: &Disk) -> Self {
         let item = |what: &str| market.price(&format!("{}:{what}", disk.tier));
         let (fixed, terms) = match &disk.performance {
             Performance::Fixed(_) => (true, None),

@@ -48,7 +48,7 @@ pub fn assess(
             let cause = format!("{volumes} {}, {:.0} I/Os per second of {unit} each", disk.tier, order.iops);
             add(Place::DiskIops, Capability::shared(order.iops * bytes * volumes), cause, &disk.source);
         }
-        None => assessment.refusals.push(format!("{} is not sold with {:#}", disk.tier, layout.volume.size)),
+        None => assessment.refusals.push(format!("{} is not sold", volume_text(&layout.volume, disk))),
     }
     assessment.refusals.extend(refusals(market, requirement, clients, disk));
     if assessment.capacity < requirement.capacity {

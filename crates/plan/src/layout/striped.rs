@@ -48,7 +48,7 @@ pub fn assess(
                 add(Place::DiskIops, Capability::shared(order.iops * bytes * volumes), cause, &disk.source);
             }
         }
-        None => assessment.refusals.push(format!("{} is not sold with {:#}", disk.tier, layout.volume.size)),
+        None => assessment.refusals.push(format!("{} is not sold", volume_text(&layout.volume, disk))),
     }
     if vm_disks(clients.vm, disk, io).is_none_or(|one| one.read.is_infinite()) {
         let what = format!("{} has no limit for reading network disks", clients.vm.sku);

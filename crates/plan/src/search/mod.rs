@@ -15,7 +15,7 @@ use units::Money;
 use crate::calibration::Calibration;
 use crate::demand::Demand;
 use crate::design::{Family, Region};
-use crate::evaluate::{Evaluation, evaluate};
+use crate::evaluate::{Evaluation, evaluate_in};
 use crate::guard::Guards;
 use crate::market::Market;
 use here::Here;
@@ -103,8 +103,7 @@ pub fn search(catalog: &Catalog, spec: &Spec, options: &Options) -> Result<Plan>
         let market = Market::new(catalog, place, &demand.constraints, &options.guards, &options.calibration);
         let mut here = Here::new(&market, &demand, spec);
         for design in here.designs() {
-            let evaluation =
-                evaluate(catalog, &design, &demand.constraints, &options.guards, &options.calibration)?;
+            let evaluation = evaluate_in(&market, &design)?;
             if evaluation.holds() {
                 plan.add(evaluation);
             }

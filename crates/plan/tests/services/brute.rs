@@ -138,7 +138,7 @@ fn tiers() -> impl Strategy<Value = ServiceTier> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(150))]
+    #![proptest_config(ProptestConfig::with_cases(80))]
 
     #[test]
     fn the_cheapest_order_is_the_cheapest_of_all(

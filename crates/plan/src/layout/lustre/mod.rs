@@ -35,7 +35,7 @@ pub fn assess(market: &Market<'_>, layout: &LustreOnVms, requirement: &Requireme
     let mut assessment = Assessment::new(Family::LustreOnVms, Bytes::new((size * f64::from(osts)) as u64));
     match order {
         Some(order) => limits(&mut assessment, layout, vm, disk, &order, requirement),
-        None => assessment.refusals.push(format!("{} is not sold with {:#}", disk.tier, layout.disk.size)),
+        None => assessment.refusals.push(format!("{} is not sold", super::volume_text(&layout.disk, disk))),
     }
     assessment.nodes = layout.servers + layout.metadata.count;
     costs(&mut assessment, market, layout, vm, disk, order.as_ref(), requirement)?;
