@@ -53,7 +53,8 @@ fn one(row: &Facts) -> String {
     if !row.not_stated.is_empty() {
         lines.push(wrap(&format!("{}: {}", paint::note("not stated"), row.not_stated.join(", ")), "  "));
     }
-    lines.push(wrap(&format!("source: {}; {}", row.source, row.place), "  "));
+    lines.push(wrap(&format!("source: {}", row.source), "  "));
+    lines.push(format!("  file: {}", row.place));
     lines.join("\n")
 }
 

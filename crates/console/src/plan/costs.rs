@@ -19,7 +19,8 @@ pub fn table(sheet: &DesignSheet) -> String {
             table.note(wrap(&format!("{}: {doubt}", paint::note("in doubt")), INDENT));
         }
     }
-    table.row([Cell::new(usd(sheet.usd_per_month, false)).strong(), Cell::new("all"), Cell::new("")]);
+    let doubtful = sheet.costs.iter().any(|cost| cost.doubt.is_some());
+    table.row([Cell::new(usd(sheet.usd_per_month, doubtful)).strong(), Cell::new("all"), Cell::new("")]);
     table.to_string()
 }
 

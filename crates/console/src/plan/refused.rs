@@ -36,17 +36,23 @@ pub fn why_not(document: &PlanDocument, family: &str) -> String {
     if let Some(place) = document.ranked.iter().position(has) {
         let count = document.ranked.iter().filter(|sheet| has(sheet)).count();
         let sheet = &document.ranked[place];
-        let text = format!("{word}: {count} designs, the best at rank {}: {}", place + 1, sheet.title);
+        let text = format!("{word}: {}, the best at rank {}: {}", counted(count), place + 1, sheet.title);
         parts.insert(0, wrap(&text, ""));
     } else {
         let unranked = document.prices_unknown.iter().chain(&document.limits_unknown);
         match unranked.filter(|sheet| has(sheet)).count() {
             0 => parts.insert(0, format!("{word}: no design")),
-            count => parts
-                .insert(0, format!("{word}: {count} designs, but a price or a limit of each is not known")),
+            count => parts.insert(
+                0,
+                format!("{word}: {}, but a price or a limit of each is not known", counted(count)),
+            ),
         }
     }
     parts.join("\n\n")
+}
+
+fn counted(designs: usize) -> String {
+    if designs == 1 { "1 design".to_owned() } else { format!("{designs} designs") }
 }
 
 fn reasons(refused: &RefusedFamily) -> String {

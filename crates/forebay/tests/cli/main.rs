@@ -7,6 +7,7 @@ mod errors;
 mod help;
 mod init;
 mod output;
+mod planning;
 mod runs;
 mod shell_files;
 mod transcript;

@@ -11,6 +11,7 @@ pub fn words(column: &str) -> String {
         "iops_per_gib" => "iops_by_size",
         "bandwidth_per_tib" => "bandwidth_by_size",
         "iops_per_gib_max" => "iops_by_size_max",
+        "throughput_max_per_tib" => "throughput_by_size_max",
         _ => column.strip_suffix("_gib").or_else(|| column.strip_suffix("_per_tib")).unwrap_or(column),
     };
     let words = [("_", " "), ("iops", "IOPS"), ("vcpus", "vCPUs"), ("pcores", "pCores"), ("nvme", "NVMe")];
