@@ -141,3 +141,38 @@ impl Calibration {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn factors_say_what_they_rest_on() {
+        assert_eq!(Share::EXACT.text(), "1 (spec sheet)");
+        assert_eq!(Share::ASSUMED.text(), "0.9 (assumed; 0.85-1 elsewhere)");
+        let few = Share { value: 0.9002, min: 0.8889, max: 0.9115, count: 2, basis: Basis::Published };
+        assert_eq!(few.text(), "0.90 (0.89-0.91, n=2, published, few data)");
+        let own = Share { count: 4, basis: Basis::Measured, ..few };
+        assert_eq!(own.text(), "0.90 (0.89-0.91, n=4, measured)");
+    }
+
+    #[test]
+    fn what_was_measured_is_used_where_it_was() {
+        let known = Calibration::of(&Catalog::embedded().unwrap());
+        let lustre = known.factor(Family::LustreOnVms, Figures::Calibrated);
+        assert_eq!((lustre.read.basis, lustre.write.count), (Basis::Published, 4));
+        // A limit that was passed was stated too low: no factor is above 1.
+        let nfs = known.factor(Family::NfsService, Figures::Calibrated);
+        assert!((nfs.write.value - 1.0).abs() < 1e-12 && nfs.write.max > 1.0);
+        let shared = known.factor(Family::SharedVolumes, Figures::Calibrated);
+        assert_eq!(shared, Factor { read: Share::ASSUMED, write: Share::ASSUMED });
+        assert_eq!(known.factor(Family::LustreOnVms, Figures::SpecSheet), Factor::EXACT);
+    }
+
+    #[test]
+    fn a_mix_is_weighed_by_bytes() {
+        let share = |value| Share { value, ..Share::ASSUMED };
+        let factor = Factor { read: share(1.0), write: share(0.5) };
+        assert!((factor.mixed(units::Ratio::percent(80.0)) - 0.9).abs() < 1e-12);
+    }
+}

@@ -6,3 +6,4 @@ mod brute;
 mod ground;
 mod measured;
 mod plans;
+mod steps;
