@@ -7,7 +7,7 @@ use catalog::Vm;
 use spec::Spec;
 use units::Money;
 
-use super::Refused;
+use super::{Refused, local};
 use crate::clients::{self, Load};
 use crate::cost;
 use crate::demand::{Demand, Requirement};
@@ -65,7 +65,24 @@ impl<'a, 'm> Here<'a, 'm> {
                 designs.push(self.design(vm, count, layouts));
             }
         }
+        self.refuse_local(&skus, &locals);
         designs
+    }
+
+    /// Says why a family made of the clients' own storage has no design for a storage, where no client will do.
+    fn refuse_local(&mut self, skus: &[(&Vm, Option<f64>)], locals: &Locals) {
+        for (place, requirement) in self.demand.requirements.iter().enumerate() {
+            for family in LOCAL {
+                let found = |(key, found): (&LocalKey, &Option<(f64, Layout)>)| {
+                    key.0 == place && key.1 == family && found.is_some()
+                };
+                if locals.iter().any(found) {
+                    continue;
+                }
+                let reasons = local::reasons(self.market, self.demand, requirement, family, skus);
+                self.refuse(requirement, family, reasons);
+            }
+        }
     }
 
     fn choices(&mut self, requirement: &Requirement) -> Vec<Choice> {
@@ -104,7 +121,7 @@ impl<'a, 'm> Here<'a, 'm> {
             }
             choices.extend(cheapest_first(of, most));
         }
-        choices.extend([Family::StripedVolumes, Family::SharedVolumes, Family::LocalNvme].map(Choice::Local));
+        choices.extend(LOCAL.map(Choice::Local));
         choices
     }
 
@@ -147,7 +164,7 @@ impl<'a, 'm> Here<'a, 'm> {
         &mut self,
         skus: &[(&'v Vm, Option<f64>)],
         combination: &[&Choice],
-        locals: &mut HashMap<LocalKey, Option<(f64, Layout)>>,
+        locals: &mut Locals,
     ) -> Option<(&'v Vm, u32, Vec<Layout>)> {
         let mut load = Load::default();
         let mut per_client = Capability::UNBOUNDED;
@@ -185,7 +202,7 @@ impl<'a, 'm> Here<'a, 'm> {
         combination: &[&Choice],
         vm: &Vm,
         count: u32,
-        locals: &mut HashMap<LocalKey, Option<(f64, Layout)>>,
+        locals: &mut Locals,
     ) -> Option<(f64, Vec<Layout>)> {
         let mut sum = 0.0;
         let mut layouts = Vec::new();
@@ -235,6 +252,12 @@ impl<'a, 'm> Here<'a, 'm> {
 
 /// Storage, family, client SKU and number of clients.
 type LocalKey = (usize, Family, Arc<str>, u32);
+
+/// The cheapest layout on given clients with its cost, or that there is none.
+type Locals = HashMap<LocalKey, Option<(f64, Layout)>>;
+
+/// Families whose storage belongs to the clients.
+const LOCAL: [Family; 3] = [Family::StripedVolumes, Family::SharedVolumes, Family::LocalNvme];
 
 fn choice(layout: Layout, assessment: &Assessment) -> Choice {
     let per_client = assessment.per_client.as_ref().map_or(Capability::UNBOUNDED, |per| per.stated);

@@ -5,6 +5,7 @@
 //! combination of families, every client SKU with each storage's cheapest layout: no combination is left out.
 
 mod here;
+mod local;
 mod regions;
 
 use catalog::Catalog;

@@ -185,3 +185,27 @@ fn a_budget_that_is_too_small_says_what_is_needed() {
     wanted.constraints.monthly_budget_usd = Some(over.least.get().ceil() as u32);
     assert_eq!(search(&EMBEDDED, &wanted, &options()).unwrap().ranked.len(), 1);
 }
+
+#[test]
+fn every_family_has_a_design_or_a_reason_in_every_region() {
+    let mut wanted = sas_azure();
+    wanted.constraints.regions.clear();
+    wanted.constraints.clouds.clear();
+    let plan = search(&EMBEDDED, &wanted, &options()).unwrap();
+    for place in &plan.regions {
+        for family in Family::ALL {
+            let all = plan.ranked.iter().chain(&plan.limits_unknown).chain(&plan.prices_unknown);
+            let has =
+                all.clone().any(|design| design.design.place == *place && design.families() == [family]);
+            let why = plan.refused.iter().find(|refused| refused.place == *place && refused.family == family);
+            assert!(has || why.is_some_and(|why| !why.reasons.is_empty()), "{place:?} {family:?}");
+        }
+    }
+    let why = |family| {
+        let refused = plan.refused.iter().find(|refused| refused.family == family).unwrap();
+        refused.reasons[0].clone()
+    };
+    assert!(why(Family::LocalNvme).contains("loses everything when a client stops"));
+    assert!(why(Family::StripedVolumes).contains("need not be shared"));
+    assert!(why(Family::SharedVolumes).contains("attach"));
+}
