@@ -20,13 +20,15 @@ pub use refused::why_not;
 pub use why::why;
 
 /// Everything a person wants to know of a plan at first: the best design of each family, `top` more, what could not be
-/// ranked, families without a design, and what the figures rest on. Without a ranked design, what makes it `impossible`.
-pub fn plan(document: &PlanDocument, impossible: &[String], top: usize) -> String {
+/// ranked, families without a design, and what the figures rest on. Without a ranked design, what makes it impossible.
+pub fn plan(document: &PlanDocument, top: usize) -> String {
     let mut parts = vec![heading::heading(document)];
     if document.ranked.is_empty() {
         parts.push(paint::bad("no design meets the requirement with limits and prices that are known"));
-        parts
-            .extend(listed("What makes it impossible, and the nearest possible", impossible.iter().cloned()));
+        parts.extend(listed(
+            "What makes it impossible, and the nearest possible",
+            document.impossible.iter().cloned(),
+        ));
     } else {
         let best = best_of_families(&document.ranked);
         let several = document.ranked.iter().any(|sheet| sheet.storages.len() > 1);

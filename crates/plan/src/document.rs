@@ -16,7 +16,7 @@ use crate::limit::{Limit, Operation, Rates};
 use crate::search::{Objective, Options, Plan};
 use crate::words;
 
-/// A plan as a document, without growth and upgrades: those are computed apart.
+/// A plan as a document, without growth, upgrades and what makes it impossible: those are computed apart.
 pub fn document(plan: &Plan, options: &Options) -> Result<PlanDocument> {
     let sheets = |list: &[Evaluation]| list.iter().map(sheet).collect::<Result<Vec<_>>>();
     let front = plan.front();
@@ -41,6 +41,7 @@ pub fn document(plan: &Plan, options: &Options) -> Result<PlanDocument> {
         over_budget: plan
             .over_budget
             .map(|over| OverBudgetRow { count: over.count, least_usd_per_month: over.least.get() }),
+        impossible: Vec::new(),
         front: front.iter().filter_map(place).collect(),
         refused: plan
             .refused

@@ -32,6 +32,9 @@ pub struct PlanDocument {
     /// Designs that meet everything but the budget; `null` if there are none.
     #[serde(default)]
     pub over_budget: Option<OverBudgetRow>,
+    /// Where no design is ranked: what makes it impossible, and the nearest that is possible, in words.
+    #[serde(default)]
+    pub impossible: Vec<String>,
     /// Places in `ranked`, from 0, of designs that none beats in cost, throughput, capacity and servers at once.
     pub front: Vec<usize>,
     /// Families without a design, with the reasons.

@@ -192,6 +192,7 @@ pub fn plan() -> PlanDocument {
         limits_unknown: vec![unbounded],
         prices_unknown: vec![unpriced.sheet()],
         over_budget: None,
+        impossible: Vec::new(),
         front: vec![0, 1],
         refused: ["azure eastus", "gcp us-central1"].map(refused).into(),
         growth: growth(),

@@ -23,7 +23,7 @@ pub fn headline(document: &PlanDocument) -> String {
 pub struct Words {
     /// One sentence.
     pub first: String,
-    /// One per storage when there are several.
+    /// One per storage when there are several; without a design, what makes it impossible and the nearest possible.
     pub storages: Vec<String>,
     /// One sentence; empty without a design.
     pub last: String,
@@ -32,7 +32,11 @@ pub struct Words {
 /// What, where, what it delivers, what limits it and what it costs.
 pub fn words(document: &PlanDocument) -> Words {
     let Some(best) = document.ranked.first() else {
-        return Words { first: none(document), storages: Vec::new(), last: over_budget(document) };
+        return Words {
+            first: none(document),
+            storages: document.impossible.clone(),
+            last: over_budget(document),
+        };
     };
     let rank = if document.objective == "cost" { "cheapest" } else { "best (by cost per MB/s)" };
     let first = format!(

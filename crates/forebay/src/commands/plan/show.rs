@@ -15,18 +15,12 @@ pub fn answer(context: &Context, question: &Question, showing: &Showing) -> Resu
         files::refuse_existing(path)?;
     }
     let (plan, document) = documented(question, showing)?;
-    let impossible = if document.ranked.is_empty() { impossible::reasons(question)? } else { Vec::new() };
-    show(context, &document, &impossible, showing)?;
+    show(context, &document, showing)?;
     write(context, &plan, &document, showing)?;
     Ok(if document.ranked.is_empty() { Outcome::NotMet } else { Outcome::Done })
 }
 
-fn show(
-    context: &Context,
-    document: &PlanDocument,
-    impossible: &[String],
-    showing: &Showing,
-) -> fault::Result<()> {
+fn show(context: &Context, document: &PlanDocument, showing: &Showing) -> fault::Result<()> {
     let printer = &context.printer;
     if let Some(family) = showing.why_not {
         let family = ::plan::Family::from(family).as_str();
@@ -37,19 +31,8 @@ fn show(
         let title = format!("design {rank} of {}", document.ranked.len());
         printer.document("design", sheet, || console::why(&title, sheet))
     } else {
-        printer.document("plan", &Answered { document, impossible }, || {
-            console::plan(document, impossible, showing.top)
-        })
+        printer.document("plan", document, || console::plan(document, showing.top))
     }
-}
-
-/// A plan document; where no design is ranked, with what makes it impossible.
-#[derive(serde::Serialize)]
-struct Answered<'a> {
-    #[serde(flatten)]
-    document: &'a PlanDocument,
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    impossible: &'a [String],
 }
 
 /// Writes the files that were asked for.
@@ -73,13 +56,16 @@ fn write(
     Ok(())
 }
 
-/// The plan and its document, with the next upgrade of every design that is shown in full, and growth.
+/// The plan and its document, with the next upgrade of every design, growth, and what makes it impossible.
 fn documented(question: &Question, showing: &Showing) -> fault::Result<(::plan::Plan, PlanDocument)> {
     let Question { catalog, spec, options } = question;
     let plan = ::plan::search(catalog, spec, options)?;
     let mut document = ::plan::document(&plan, options)?;
     for (sheet, evaluation) in document.ranked.iter_mut().zip(&plan.ranked) {
         sheet.upgrade = ::plan::upgrade(catalog, evaluation, &spec.constraints, options)?;
+    }
+    if document.ranked.is_empty() {
+        document.impossible = impossible::reasons(question)?;
     }
     document.growth = ::plan::grow(catalog, spec, options, &showing.grow)?;
     Ok((plan, document))
