@@ -77,9 +77,12 @@ fn steps(catalog: &Catalog, design: &Design, place: usize) -> Vec<(String, Desig
             add("one more disk on every OSS".to_owned(), &|design| {
                 with_lustre(design, place, |lustre| lustre.disks_per_server += 1);
             });
-            if lustre.stripe_count < lustre.servers * lustre.disks_per_server {
+            let osts = lustre.servers * lustre.disks_per_server;
+            if lustre.stripe_count < osts {
                 add("twice the stripe count".to_owned(), &|design| {
-                    with_lustre(design, place, |lustre| lustre.stripe_count *= 2);
+                    with_lustre(design, place, |lustre| {
+                        lustre.stripe_count = (lustre.stripe_count * 2).min(osts)
+                    });
                 });
             }
             if let Some(next) = next_sku(catalog, design, &lustre.sku) {
