@@ -6,6 +6,9 @@ use units::Bytes;
 use crate::data::mix;
 use crate::workload::{FileSet, Layout, Order, Transfer, TransferSize, WeightedSize};
 
+/// Draws where an order with a random start begins.
+const START: u64 = 1 << 60;
+
 /// A permutation of `0..size`, computed and not stored: a four-round Feistel network on the next even number of bits,
 /// walked until it lands inside (at most four tries on average). Black and Rogaway, "Ciphers with arbitrary finite
 /// domains", 2002.
@@ -71,6 +74,8 @@ struct Map {
     /// Positions skipped at the start of each stretch, and those used (the range).
     first: u64,
     used: u64,
+    /// Positions of a stretch: a range may go over its end to its beginning.
+    stretch: u64,
 }
 
 /// Walks a rank's share of a transfer.
@@ -92,6 +97,8 @@ pub struct Sequence {
     pace: u64,
     /// Positions of the hit area at the start of the share; 0 without.
     hits: u64,
+    /// Where an order with a random start begins.
+    start: u64,
     next: u64,
     cursor: u64,
     whole_file: bool,
@@ -110,9 +117,7 @@ impl Sequence {
             (true, true) => file_positions * u64::from(ranks),
             (true, false) => block / unit,
         };
-        let first = (stretch as f64 * transfer.range_start.get()).floor() as u64;
-        let used =
-            ((stretch as f64 * transfer.range_end.get()).ceil() as u64).min(stretch).max(first + 1) - first;
+        let (first, used) = range(stretch, transfer);
         let stretches = match (shared, whole_file) {
             (false, _) => u64::from(files.files_per_rank),
             (true, true) => 1,
@@ -133,6 +138,7 @@ impl Sequence {
             shared_start: if shared && !whole_file { block * u64::from(owner) } else { 0 },
             first,
             used,
+            stretch,
         };
         let hits = if transfer.has_hits() { transfer.hit_area.get() / unit } else { 0 };
         let owner_seed = if whole_file { mix(seed) } else { mix(seed ^ mix(u64::from(owner))) };
@@ -148,6 +154,7 @@ impl Sequence {
             base,
             pace,
             hits,
+            start: if count > 1 { 1 + mix(owner_seed ^ START) % (count - 1) } else { 0 },
             next: 0,
             cursor: base.max(hits),
             whole_file,
@@ -193,6 +200,10 @@ impl Sequence {
         let (position, units) = match self.order {
             Order::Sequential => (self.next, self.inside(self.next, drawn)),
             Order::Reverse => self.reversed(drawn),
+            Order::RandomStart => {
+                let position = (self.start + self.next) % self.share;
+                (position, self.inside(position, drawn))
+            }
             // Sizes that differ are refused with these two: they would meet some bytes twice and others never.
             Order::RandomOnce => (self.permutation.at(self.next + self.base), 1),
             Order::Stride(stride) => (self.strided(self.next, stride), 1),
@@ -244,13 +255,13 @@ impl Sequence {
     /// As much of a transfer as does not cross the end of the stretch it begins in.
     #[inline]
     fn inside(&self, position: u64, units: u64) -> u64 {
-        if units == 1 { 1 } else { units.min(self.map.used - position % self.map.used) }
+        if units == 1 { 1 } else { units.min(self.map.left(position % self.map.used)) }
     }
 
     /// From the end of the share towards its start.
     fn reversed(&self, units: u64) -> (u64, u64) {
         let end = self.share - self.next;
-        let units = units.min((end - 1) % self.map.used + 1);
+        let units = units.min(self.map.behind((end - 1) % self.map.used + 1));
         (end - units, units)
     }
 
@@ -317,7 +328,8 @@ impl Sequence {
         let map = &self.map;
         let (stretch, within) =
             if position < map.used { (0, position) } else { (position / map.used, position % map.used) };
-        let within = (map.first + within) * map.unit;
+        let turned = map.first + within;
+        let within = if turned < map.stretch { turned } else { turned - map.stretch } * map.unit;
         if map.shared_round == 0 {
             Step { slot: stretch as u32, offset: within, length: length as u32 }
         } else {
@@ -327,6 +339,32 @@ impl Sequence {
                 length: length as u32,
             }
         }
+    }
+}
+
+impl Map {
+    /// Positions from `within` on to the end of what is used, or to where the range goes over the end of the stretch.
+    fn left(&self, within: u64) -> u64 {
+        let turn = self.stretch - self.first;
+        if within < turn { turn.min(self.used) - within } else { self.used - within }
+    }
+
+    /// The same backwards: positions that lie before `end` in one piece.
+    fn behind(&self, end: u64) -> u64 {
+        let turn = self.stretch - self.first;
+        if end > turn { end - turn } else { end }
+    }
+}
+
+/// First position of what is used of a stretch, and the number of positions.
+fn range(stretch: u64, transfer: &Transfer) -> (u64, u64) {
+    let first = (stretch as f64 * transfer.range_start.get()).floor() as u64;
+    let end = ((stretch as f64 * transfer.range_end.get()).ceil() as u64).min(stretch);
+    if transfer.range_start < transfer.range_end {
+        (first, end.max(first + 1) - first)
+    } else {
+        let first = first.min(stretch - 1);
+        (first, (stretch - first + end).min(stretch))
     }
 }
 
@@ -384,6 +422,46 @@ mod tests {
             .map(|s| s.offset >> 10)
             .collect();
         assert_eq!(offsets, [8, 12, 32, 36]);
+    }
+
+    #[test]
+    fn a_random_start_goes_round_to_where_it_began() {
+        for owner in 0..4 {
+            let all = files(Layout::PerRank, 64, 2);
+            let walk: Vec<u64> =
+                steps(&all, Order::RandomStart, owner, 4).iter().map(|s| s.offset >> 12).collect();
+            let start = walk[0];
+            assert!(start > 0, "vdbench: not zero");
+            let expected: Vec<u64> = (0..32).map(|index| (start + index) % 32).collect();
+            assert_eq!(walk, expected);
+        }
+    }
+
+    #[test]
+    fn a_range_goes_over_the_end_to_the_beginning() {
+        let transfer = Transfer {
+            range_start: Ratio::percent(75.0),
+            range_end: Ratio::percent(25.0),
+            transfer_size: TransferSize::Range {
+                smallest: Bytes::kib(8),
+                largest: Bytes::kib(12),
+                step: Bytes::kib(4),
+            },
+            ..Transfer::default()
+        };
+        for order in [Order::Sequential, Order::Reverse, Order::RandomStart] {
+            let all = files(Layout::PerRank, 64, 1);
+            let mut sequence = Sequence::new(&all, &Transfer { order, ..transfer.clone() }, 0, 1, 1);
+            let mut seen: Vec<u64> = Vec::new();
+            while let Some(step) = sequence.step() {
+                seen.extend((step.offset >> 12)..(step.offset + u64::from(step.length)) >> 12);
+            }
+            if order == Order::Sequential {
+                assert_eq!(seen, [12, 13, 14, 15, 0, 1, 2, 3]);
+            }
+            seen.sort_unstable();
+            assert_eq!(seen, [0, 1, 2, 3, 12, 13, 14, 15], "{order:?}");
+        }
     }
 
     #[test]

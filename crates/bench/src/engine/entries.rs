@@ -8,25 +8,27 @@ use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use fault::Result;
 use fleet::Rank;
 use record::{OperationKind, RankResult, StopCause};
-use rustix::fs::{
-    AtFlags, FileType, Mode, OFlags, fsync, mkdirat, mknodat, openat, renameat, statat, syncfs, unlinkat,
-};
-use rustix::io::{Errno, pread, pwrite};
+use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, openat, syncfs, unlinkat};
+use rustix::io::Errno;
 use units::Bytes;
 
+use super::buffer::Buffer;
 use super::clock::{now, thread_cpu};
 use super::files;
 use super::meter::Meter;
-use super::rank::{PhaseContext, Place, RankOutcome, called_off, damaged, furthest, meet, nanoseconds};
-use crate::data::{Generator, Mismatch, mix};
+use super::pacer::Pacer;
+use super::pool::Chooser;
+use super::rank::{PhaseContext, Place, RankOutcome, called_off, furthest, meet, nanoseconds, turn};
+use super::turn::Turn;
+use crate::data::{Generator, mix};
 use crate::ground::{Names, RunDirectory};
-use crate::sequence::Permutation;
-use crate::workload::{Entries, EntryOperation, Item, Order, Tree};
+use crate::workload::{Entries, EntryOperation, Item, Selection, Tree};
 
 /// How often a rank looks whether it should stop.
-const POLL_NS: u64 = 50_000_000;
-/// Items are numbered apart from data files: their contents never repeat those of a data file.
-const ITEM_NUMBERS: u64 = 1 << 63;
+pub(super) const POLL_NS: u64 = 50_000_000;
+/// Draws the instants at which operations are due, and the items that are selected.
+const ARRIVALS: u64 = 1 << 58;
+const ITEMS: u64 = 1 << 57;
 
 /// The kind an operation counts as.
 pub fn kind_of(entries: &Entries) -> OperationKind {
@@ -40,7 +42,9 @@ pub fn kind_of(entries: &Entries) -> OperationKind {
         (EntryOperation::Create, Item::File) | (EntryOperation::Mark, _) => OperationKind::Create,
         (EntryOperation::Create, Item::Node) => OperationKind::MakeNode,
         (EntryOperation::Stat, _) => OperationKind::Stat,
+        (EntryOperation::Open, _) => OperationKind::Open,
         (EntryOperation::Read, _) => OperationKind::ReadFile,
+        (EntryOperation::Write, _) => OperationKind::Write,
         (EntryOperation::Rename, _) => OperationKind::Rename,
         (EntryOperation::Remove, _) => OperationKind::Remove,
         (EntryOperation::Find, _) => OperationKind::Find,
@@ -50,7 +54,7 @@ pub fn kind_of(entries: &Entries) -> OperationKind {
 /// Runs one rank's part.
 pub fn run(context: &PhaseContext, entries: &Entries, place: Place, rank: &impl Rank) -> Result<RankOutcome> {
     let kinds = [kind_of(entries), OperationKind::Fsync];
-    let mut walker = Walker::new(context, entries, place, &kinds);
+    let mut walker = Walker::new(context, entries, place, &kinds)?;
     if context.phase.drop_cache && entries.operation == EntryOperation::Read {
         walker.drop_cache();
     }
@@ -60,6 +64,9 @@ pub fn run(context: &PhaseContext, entries: &Entries, place: Place, rank: &impl 
     let stop = context.phase.stop;
     // Nothing is open between two operations, but ranks with other jobs wait here.
     let begun = meet(context.phase, rank)?.unwrap_or(origin);
+    if let Some(pacer) = &mut walker.pacer {
+        pacer.start(begun);
+    }
     walker.deadline = stop.time.map_or(u64::MAX, |time| begun.saturating_add(nanoseconds(time)));
     let mut cause = walker.work();
     let mut capped = false;
@@ -130,10 +137,18 @@ pub(super) struct Walker<'a> {
     pub(super) matched: Option<u64>,
     pub(super) path: String,
     pub(super) other: String,
-    pub(super) buffer: Vec<u8>,
+    pub(super) buffer: Buffer,
     pub(super) scratch: Vec<u8>,
     /// The directory opened last, when items are named relative to it.
     pub(super) directory: Option<(u64, OwnedFd)>,
+    /// The rank whose items are worked on, where one does it for all.
+    pub(super) on_behalf: u32,
+    /// Set in the open loop.
+    pub(super) pacer: Option<Pacer>,
+    /// Set where jobs keep to their part of all operations.
+    pub(super) turn: Option<Turn<'a>>,
+    /// Set where items of all ranks are taken.
+    pub(super) chooser: Option<Chooser<'a>>,
 }
 
 impl<'a> Walker<'a> {
@@ -142,12 +157,26 @@ impl<'a> Walker<'a> {
         entries: &'a Entries,
         place: Place,
         kinds: &[OperationKind],
-    ) -> Self {
+    ) -> Result<Self> {
         let workload = context.workload;
         let tree = &workload.files.tree;
         let owner = if tree.shared_items { 0 } else { entries.rank_shift.apply(place.number, place.size) };
-        let size = entries.write_bytes.max(entries.read_bytes).as_usize();
-        Self {
+        let largest =
+            entries.write_bytes.max(entries.read_bytes).max(tree.largest_size().unwrap_or_default());
+        let size = entries.transfer_size.map_or(largest, |call| call.min(largest)).as_usize();
+        let seed = |purpose| mix(workload.seed ^ mix(u64::from(place.number) | purpose));
+        let pacer = Pacer::new(entries.pacing, place.in_job, place.job_size, seed(ARRIVALS));
+        let chooser = context.pool.filter(|_| entries.select != Selection::Own).map(|pool| {
+            let (what, used) = ((entries.operation, entries.select), entries.used(tree.items));
+            Chooser::new(
+                pool,
+                what,
+                (used, place.size),
+                (place.job, place.in_job, place.job_size),
+                seed(ITEMS),
+            )
+        });
+        Ok(Self {
             context,
             entries,
             tree,
@@ -168,10 +197,14 @@ impl<'a> Walker<'a> {
             matched: entries.looking_for.as_ref().map(|_| 0),
             path: String::with_capacity(512),
             other: String::with_capacity(512),
-            buffer: vec![0; size],
-            scratch: vec![0; size],
+            buffer: Buffer::new(size, 1)?,
+            scratch: Vec::new(),
             directory: None,
-        }
+            on_behalf: 0,
+            pacer: pacer.map(|pacer| pacer.following(context.phase.rate.as_ref())),
+            turn: turn(context, place, entries.pacing),
+            chooser,
+        })
     }
 
     /// Goes on from where it stopped.
@@ -186,11 +219,21 @@ impl<'a> Walker<'a> {
             Ok(cause) => cause,
             Err(error) => {
                 self.errors += 1;
-                let place = (self.owner, self.path.as_str());
-                self.context.fail_errno(self.place.number, kind_of(self.entries), place, None, error);
+                let (rank, kind, path) = (self.place.number, kind_of(self.entries), self.path.as_str());
+                if error == Errno::INVAL && self.entries.direct {
+                    // What file systems without it answer.
+                    self.context.fail(rank, kind, path, None, files::no_direct());
+                } else {
+                    self.context.fail_errno(rank, kind, (self.owner, path), None, error);
+                }
                 StopCause::Error
             }
         }
+    }
+
+    pub(super) fn look_up(&mut self, now: u64) -> Option<StopCause> {
+        self.meter.rotate(now);
+        self.context.stop.cause().or((now >= self.deadline).then_some(StopCause::Time))
     }
 
     /// Drops the clean pages of the items' data. Names and attributes stay in the caches for entries.
@@ -204,72 +247,17 @@ impl<'a> Walker<'a> {
         }
     }
 
-    fn visit_items(&mut self) -> rustix::io::Result<StopCause> {
-        let once = matches!(self.entries.operation, EntryOperation::Rename | EntryOperation::Remove);
-        if self.tree.shared_items && once && self.place.in_job > 0 {
-            return Ok(StopCause::Bytes);
-        }
-        let create = self.entries.operation == EntryOperation::Create;
-        // A creation that was stopped left fewer items than planned.
-        let made = self.context.shares[self.owner as usize].items();
-        let items = if create || made == 0 { self.tree.items } else { made };
-        let permutation = Permutation::new(items, mix(self.context.workload.seed ^ u64::from(self.owner)));
-        let mut started = now();
-        let mut check_at = started + POLL_NS;
-        while self.position < items {
-            if self.meter.operations >= self.limit {
-                break;
-            }
-            let item = match self.entries.order {
-                Order::RandomOnce if !create => permutation.at(self.position),
-                _ => self.position,
-            };
-            let bytes = self.operate(item, &mut started)?;
-            self.position += 1;
-            let ended = now();
-            self.meter.record(0, ended - started, bytes);
-            started = ended;
-            if ended >= check_at.min(self.deadline).min(self.meter.interval_end()) {
-                if let Some(cause) = self.look_up(ended) {
-                    self.remember();
-                    return Ok(cause);
-                }
-                started = now();
-                check_at = started + POLL_NS;
-            }
-        }
-        self.remember();
-        Ok(StopCause::Bytes)
-    }
-
-    /// What the phases that follow must know of these items.
-    fn remember(&self) {
-        let share = &self.context.shares[self.owner as usize];
-        match self.entries.operation {
-            EntryOperation::Create if self.tree.shared_items => share.remember_at_least(self.position),
-            EntryOperation::Create => share.remember_items(self.position),
-            // Made again, there may be fewer.
-            EntryOperation::Remove if self.tree.shared_items => share.remember_items(0),
-            EntryOperation::Rename => share.remember_rename(),
-            _ => {}
-        }
-    }
-
-    pub(super) fn look_up(&mut self, now: u64) -> Option<StopCause> {
-        self.meter.rotate(now);
-        self.context.stop.cause().or((now >= self.deadline).then_some(StopCause::Time))
-    }
-
     /// The directory that item paths of the current operation are relative to, and the path in `self.path`.
-    fn locate(&mut self, item: u64) -> rustix::io::Result<()> {
+    pub(super) fn locate(&mut self, item: u64) -> rustix::io::Result<()> {
         let directory = self.tree.directory_of(item);
         self.path.clear();
         if self.entries.relative {
-            if self.directory.as_ref().is_none_or(|(open, _)| *open != directory) {
+            let number = self.first_tree() * self.directories + directory;
+            if self.directory.as_ref().is_none_or(|(open, _)| *open != number) {
                 self.push_directory(directory);
                 let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
                 let opened = openat(self.ground.as_fd(), self.path.as_str(), flags, Mode::empty())?;
-                self.directory = Some((directory, opened));
+                self.directory = Some((number, opened));
                 self.path.clear();
             }
         } else {
@@ -281,8 +269,12 @@ impl<'a> Walker<'a> {
     }
 
     fn push_directory(&mut self, directory: u64) {
-        let first = if self.tree.per_rank { u64::from(self.owner) * self.trees } else { 0 };
-        self.push_directory_from(first, directory);
+        self.push_directory_from(self.first_tree(), directory);
+    }
+
+    /// Number of the owner's first tree.
+    fn first_tree(&self) -> u64 {
+        if self.tree.per_rank { u64::from(self.owner) * self.trees } else { 0 }
     }
 
     /// The path of a directory, counted through the trees from number `first` on.
@@ -293,110 +285,6 @@ impl<'a> Walker<'a> {
 
     pub(super) fn base(&self) -> BorrowedFd<'_> {
         self.directory.as_ref().map_or_else(|| self.ground.as_fd(), |(_, directory)| directory.as_fd())
-    }
-
-    /// One operation on one item; returns the bytes it moved.
-    fn operate(&mut self, item: u64, started: &mut u64) -> rustix::io::Result<u64> {
-        self.locate(item)?;
-        let path = self.path.as_str();
-        match (self.entries.operation, self.entries.item) {
-            (EntryOperation::Create, Item::Directory) => mkdirat(self.base(), path, Mode::RWXU)?,
-            (EntryOperation::Create, Item::Node) => {
-                match mknodat(self.base(), path, FileType::RegularFile, Mode::RUSR | Mode::WUSR, 0) {
-                    Err(Errno::EXIST) if self.tree.shared_items => {}
-                    made => made?,
-                }
-            }
-            (EntryOperation::Create, Item::File) => return self.create(item, started),
-            (EntryOperation::Stat, _) => {
-                std::hint::black_box(statat(self.base(), path, AtFlags::SYMLINK_NOFOLLOW)?);
-            }
-            (EntryOperation::Read, _) => return self.read(item, started),
-            (EntryOperation::Rename, _) => self.rename(item)?,
-            (EntryOperation::Remove, Item::Directory) => unlinkat(self.base(), path, AtFlags::REMOVEDIR)?,
-            (EntryOperation::Remove, _) => unlinkat(self.base(), path, AtFlags::empty())?,
-            (
-                EntryOperation::MakeTree
-                | EntryOperation::RemoveTree
-                | EntryOperation::Find
-                | EntryOperation::Mark,
-                _,
-            ) => {}
-        }
-        Ok(0)
-    }
-
-    fn number(&self, item: u64) -> u64 {
-        ITEM_NUMBERS | u64::from(self.owner) << 40 | item
-    }
-
-    fn create(&mut self, item: u64, started: &mut u64) -> rustix::io::Result<u64> {
-        let size = self.entries.write_bytes.as_usize();
-        if size > 0 {
-            self.generator.fill(self.number(item), 0, &mut self.buffer[..size]);
-            *started = now();
-        }
-        let mut flags = OFlags::CREATE | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        if !self.tree.shared_items {
-            flags |= OFlags::EXCL;
-        }
-        let file = openat(self.base(), self.path.as_str(), flags, Mode::RUSR | Mode::WUSR)?;
-        let mut done = 0;
-        while done < size {
-            done += match pwrite(&file, &self.buffer[done..size], done as u64)? {
-                0 => return Err(Errno::NOSPC),
-                count => count,
-            };
-        }
-        if self.entries.fsync {
-            let before = now();
-            fsync(&file)?;
-            self.meter.record_side(1, now() - before);
-        }
-        files::close(file)?;
-        Ok(size as u64)
-    }
-
-    fn read(&mut self, item: u64, started: &mut u64) -> rustix::io::Result<u64> {
-        let size = self.entries.read_bytes.as_usize();
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let file = openat(self.base(), self.path.as_str(), flags, Mode::empty())?;
-        let mut done = 0;
-        while done < size {
-            done += match pread(&file, &mut self.buffer[done..size], done as u64)? {
-                // Shorter than it should be: data was lost.
-                0 => return Err(Errno::IO),
-                count => count,
-            };
-        }
-        drop(file);
-        if self.entries.verify && size > 0 {
-            let ended = now();
-            let number = self.number(item);
-            self.verified.0 += size as u64;
-            if let Err(bad) = self.generator.verify(number, 0, &self.buffer[..size], &mut self.scratch) {
-                if self.verified.1 == 0 {
-                    self.report_mismatch(&bad);
-                }
-                self.verified.1 += bad.words;
-            }
-            // Comparing is not the storage's time.
-            *started += now() - ended;
-        }
-        Ok(size as u64)
-    }
-
-    fn report_mismatch(&self, bad: &Mismatch) {
-        self.context.failures.note(damaged(self.place.number, OperationKind::ReadFile, &self.path, bad));
-    }
-
-    fn rename(&mut self, item: u64) -> rustix::io::Result<()> {
-        self.other.clear();
-        if let Some(slash) = self.path.rfind('/') {
-            self.other.push_str(&self.path[..=slash]);
-        }
-        self.names.push_item(&mut self.other, self.owner, item, !self.renamed);
-        renameat(self.base(), self.path.as_str(), self.base(), self.other.as_str())
     }
 
     /// Makes or removes the directories of the tree; one that all share is the first rank's work.

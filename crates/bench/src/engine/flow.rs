@@ -19,7 +19,7 @@ use crate::sequence::{Sequence, Step};
 const POLL_NS: u64 = 50_000_000;
 
 /// How long a rank whose job is ahead sleeps before it looks again.
-const CATCH_UP_NS: u64 = 20_000;
+pub const CATCH_UP_NS: u64 = 20_000;
 
 /// Why a transfer failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,6 +84,8 @@ pub struct Flow<'a> {
     pub think_ns: u64,
     /// fsync after this many writes; 0 never.
     pub fsync_every: u32,
+    /// A transfer that comes back short fails.
+    pub single_attempt: bool,
     /// Compare what was read.
     pub verify: bool,
     /// Result of that.

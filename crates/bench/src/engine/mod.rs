@@ -2,14 +2,17 @@
 
 mod buffer;
 mod clock;
+mod contents;
 mod descriptors;
 mod entries;
 mod failures;
 mod files;
 mod find;
 mod flow;
+mod items;
 mod meter;
 mod pacer;
+mod pool;
 mod prefill;
 mod probe;
 mod psync;
@@ -26,6 +29,7 @@ pub use descriptors::own_table;
 pub use failures::Failures;
 pub use files::{owner as data_owner, path as data_path};
 pub use meter::{Board, INTERVAL_NS, RankInterval};
+pub use pool::Pool;
 pub use probe::{Chosen, EngineKind, choose};
 pub use rank::{PhaseContext, RankOutcome, main_kinds, run_rank};
 pub use share::Share;

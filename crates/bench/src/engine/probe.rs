@@ -201,6 +201,7 @@ fn measure(workload: &Workload, phase: &Phase, kind: EngineKind, grounds: &Groun
         engines: &[kind],
         pin: &[],
         shares: &shares,
+        pool: None,
         failures: &failures,
         host: "",
     };

@@ -43,7 +43,10 @@ pub fn run(flow: &mut Flow, buffer: &mut Buffer) -> Ended {
         let moved = transfer(&file.descriptor, part, step.offset, write);
         let mut ended = clock.now();
         if moved != Ok(part.len()) {
-            match complete(&file.descriptor, part, step, write, moved) {
+            let attempt = flow.single_attempt.then_some(moved);
+            match once(step, write, attempt)
+                .and_then(|()| complete(&file.descriptor, part, step, write, moved))
+            {
                 Ok(()) => flow.short += 1,
                 Err(failure) => return Ended::Failed(failure),
             }
@@ -97,6 +100,14 @@ fn transfer(
     write: bool,
 ) -> rustix::io::Result<usize> {
     if write { pwrite(file, part, offset) } else { pread(file, part, offset) }
+}
+
+/// Where one attempt is all there is, one that came back short has failed.
+#[cold]
+fn once(step: Step, write: bool, attempt: Option<rustix::io::Result<usize>>) -> Result<(), Failure> {
+    let Some(Ok(moved)) = attempt else { return Ok(()) };
+    let kind = if write { OperationKind::Write } else { OperationKind::Read };
+    Err(Failure { kind, slot: step.slot, offset: step.offset + moved as u64, error: None })
 }
 
 /// Finishes a transfer that came back short or was interrupted.

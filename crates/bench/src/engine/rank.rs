@@ -12,13 +12,15 @@ use super::clock::now;
 use super::entries;
 use super::failures::Failures;
 use super::meter::Board;
+use super::pool::Pool;
 use super::probe::EngineKind;
 use super::share::Share;
 use super::stop_flag::StopFlag;
 use super::transfer::TransferRank;
+use super::turn::Turn;
 use crate::data::Mismatch;
 use crate::ground::Grounds;
-use crate::workload::{Activity, Phase, Workload};
+use crate::workload::{Activity, Pacing, Phase, Workload};
 
 /// What all ranks of a phase share.
 pub struct PhaseContext<'a> {
@@ -38,6 +40,8 @@ pub struct PhaseContext<'a> {
     pub pin: &'a [u32],
     /// What each rank's share holds.
     pub shares: &'a [Share],
+    /// The items, where ranks take them from each other.
+    pub pool: Option<&'a Pool>,
     /// What went wrong.
     pub failures: &'a Failures,
     /// Name of this host.
@@ -181,6 +185,14 @@ fn idle(context: &PhaseContext, number: u32, origin: u64) -> RankOutcome {
         verified: (0, 0),
         matched: None,
     }
+}
+
+/// In a closed loop, jobs that keep to their part wait for each other; in an open one their rates do that.
+pub(super) fn turn<'a>(context: &PhaseContext<'a>, place: Place, pacing: Pacing) -> Option<Turn<'a>> {
+    let skews = context.phase.skews().filter(|_| pacing == Pacing::Closed)?;
+    let first = (place.number - place.in_job) as usize;
+    let own = first..first + place.job_size as usize;
+    Some(Turn::new(&context.board.live, own, skews[place.job]))
 }
 
 fn bind(pin: &[u32], rank: u32) {

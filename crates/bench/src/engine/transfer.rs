@@ -18,15 +18,14 @@ use super::pacer::Pacer;
 use super::prefill::{self, Prefill};
 use super::probe::EngineKind;
 use super::rank::{
-    PhaseContext, Place, RankOutcome, called_off, damaged, furthest, main_kinds, meet, nanoseconds,
+    PhaseContext, Place, RankOutcome, called_off, damaged, furthest, main_kinds, meet, nanoseconds, turn,
 };
 use super::share::Written;
-use super::turn::Turn;
 use super::{psync, ticks, uring};
 use crate::data::{Generator, mix};
 use crate::ground::Names;
 use crate::sequence::Sequence;
-use crate::workload::{Activity, Fsync, Pacing, Transfer};
+use crate::workload::{Activity, Fsync, Transfer};
 
 /// What each rank draws comes from a generator of its own for every purpose. With equal seeds, whether a transfer writes
 /// would depend on its offset.
@@ -173,24 +172,18 @@ impl TransferRank<'_> {
                 self.place.in_job,
                 self.place.job_size,
                 mix(workload.seed ^ mix(number | ARRIVALS)),
-            ),
-            turn: self.turn(),
+            )
+            .map(|pacer| pacer.following(context.phase.rate.as_ref())),
+            turn: turn(context, self.place, transfer.pacing),
             think_ns: nanoseconds(transfer.think_time),
             fsync_every: if let Fsync::Every(writes) = transfer.fsync { writes } else { 0 },
             verify: transfer.verify,
+            single_attempt: transfer.single_attempt,
             verified: Verified::default(),
             scratch: Vec::new(),
             stop: context.stop,
             short: 0,
         }
-    }
-
-    /// In a closed loop, jobs that keep to their part wait for each other; in an open one their rates do that.
-    fn turn(&self) -> Option<Turn<'_>> {
-        let skews = self.context.phase.skews().filter(|_| self.transfer.pacing == Pacing::Closed)?;
-        let first = (self.place.number - self.place.in_job) as usize;
-        let own = first..first + self.place.job_size as usize;
-        Some(Turn::new(&self.context.board.live, own, skews[self.place.job]))
     }
 
     fn open(&self, flow: &mut Flow, numbers: &[u32]) -> std::result::Result<(), Ended> {
@@ -232,6 +225,11 @@ impl TransferRank<'_> {
             Some(error) => {
                 Fault::os(failure.kind.word(), &self.context.grounds.of(owner).path().join(&file), error)
             }
+            None if self.transfer.single_attempt => Fault::new(
+                Kind::Io,
+                format!("a transfer of `{file}` came back short at offset {}", failure.offset),
+            )
+            .hint("leave out `single_attempt`, and it is completed by another call"),
             None => Fault::new(Kind::Io, format!("`{file}` ended early at offset {}", failure.offset))
                 .hint("the file is shorter than what was written to it: look for truncation or lost writes"),
         };

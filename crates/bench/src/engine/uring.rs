@@ -288,6 +288,11 @@ impl Ring {
         }
         flight.done += result.max(0).cast_unsigned();
         if flight.done < flight.step.length {
+            if flow.single_attempt && result > 0 {
+                self.free.push(slot);
+                let offset = flight.step.offset + u64::from(flight.done);
+                return Err(Failure { kind, slot: flight.step.slot, offset, error: None });
+            }
             flow.short += 1;
             self.flights[slot] = Some(flight);
             self.push(flow, buffer, slot);

@@ -16,11 +16,11 @@ use super::watch::Watch;
 use crate::allocation;
 use crate::belief::{self, Context};
 use crate::engine::{
-    Board, Chosen, EngineKind, Failures, PhaseContext, RankOutcome, Share, StopFlag, main_kinds, now,
+    Board, Chosen, EngineKind, Failures, PhaseContext, Pool, RankOutcome, Share, StopFlag, main_kinds, now,
     own_table, run_rank,
 };
 use crate::ground::Grounds;
-use crate::workload::{Activity, Fsync, PREPARE, Pacing, Phase, Transfer, Workload};
+use crate::workload::{Activity, Fsync, Job, PREPARE, Pacing, Phase, Transfer, Workload};
 
 /// The rules that hold for preparation too.
 const ESSENTIAL: [&str; 2] = ["interrupted", "errors"];
@@ -47,6 +47,8 @@ pub struct PhaseSetting<'a> {
     pub pcores: u32,
     /// What each rank's share holds.
     pub shares: &'a [Share],
+    /// The items, where ranks take them from each other.
+    pub pool: Option<&'a Pool>,
     /// When the run began (ns, monotonic).
     pub run_started: u64,
 }
@@ -138,6 +140,7 @@ impl<'a> PhaseRun<'a> {
             engines: &engines,
             pin: &pin,
             shares: setting.shares,
+            pool: setting.pool,
             failures: &failures,
             host: &setting.environment.hostname,
         };
@@ -199,7 +202,7 @@ impl<'a> PhaseRun<'a> {
             wear_out: setting.phase.stop.wear_out,
             wear_out_capped: done.iter().any(|o| o.wear_out_capped),
             stopped_by,
-            open_loop: self.transfer.is_some_and(|t| t.pacing != Pacing::Closed),
+            open_loop: setting.phase.jobs.iter().any(|job| job.activity.pacing() != Pacing::Closed),
             asked_operations_per_second: asked(setting.phase),
             matched: done.iter().filter_map(|o| o.matched).reduce(|one, other| one + other),
             operations,
@@ -245,7 +248,8 @@ impl<'a> PhaseRun<'a> {
             Activity::Transfer(_) => None,
         });
         let mut context = Context::new(setting.environment, setting.pcores, Bytes::ZERO);
-        context.working_set = small.map_or(Bytes::new(own), |each| each * items);
+        let drawn = workload.files.tree.all_sizes(workload.seed, workload.ranks);
+        context.working_set = small.map_or(Bytes::new(own), |each| (each * items).max(drawn));
         // Files are made in a fresh directory of this run: nobody else can have written them.
         context.files_written_by_this_host_in_this_run = true;
         // Dropping takes data; names and attributes stay.
@@ -316,13 +320,13 @@ fn transfer_end(done: &[RankOutcome], otherwise: u64) -> u64 {
 
 /// Operations per second that all open loops of a phase ask for together.
 fn asked(phase: &Phase) -> Option<Iops> {
-    let rates: Vec<f64> = transfers(phase)
-        .filter_map(|transfer| match transfer.pacing {
-            Pacing::Open { operations_per_second, .. } => Some(operations_per_second),
-            Pacing::Closed => None,
-        })
-        .collect();
-    (!rates.is_empty()).then(|| Iops::new(rates.iter().sum()))
+    let of = |job: &Job| match job.activity.pacing() {
+        Pacing::Open { operations_per_second, .. } => Some(operations_per_second),
+        Pacing::Closed => None,
+    };
+    let rates: Vec<f64> = phase.jobs.iter().filter_map(of).collect();
+    // Beside a job that goes as fast as it can, the sum of the others says nothing of the phase.
+    (!rates.is_empty() && rates.len() == phase.jobs.len()).then(|| Iops::new(rates.iter().sum()))
 }
 
 fn transfers(phase: &Phase) -> impl Iterator<Item = &Transfer> {
@@ -336,6 +340,9 @@ fn transfers(phase: &Phase) -> impl Iterator<Item = &Transfer> {
 fn paced(phase: &Phase) -> Option<String> {
     if let Some(rate) = asked(phase) {
         return Some(format!("{} operations/s", rate.get()));
+    }
+    if phase.jobs.iter().any(|job| job.activity.pacing() != Pacing::Closed) {
+        return Some("the rate of one of its jobs".to_owned());
     }
     if phase.skews().is_some() {
         return Some("jobs that wait for each other to keep to their skew".to_owned());

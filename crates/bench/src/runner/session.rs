@@ -10,7 +10,7 @@ use super::memory::HeldMemory;
 use super::phase::{PhaseRun, PhaseSetting};
 use super::preflight;
 use crate::belief;
-use crate::engine::{Chosen, EngineKind, Share, choose, now};
+use crate::engine::{Chosen, EngineKind, Pool, Share, choose, now};
 use crate::ground::{Grounds, RunDirectory};
 use crate::interrupt;
 use crate::workload::{Activity, Job, Workload};
@@ -252,6 +252,8 @@ impl<'a> Session<'a> {
     fn run_phases(&mut self, scene: &Scene, number: u32, grounds: &Grounds) -> Result<()> {
         let workload = scene.workload;
         let shares: Vec<Share> = (0..workload.ranks).map(|_| Share::default()).collect();
+        let tree = &workload.files.tree;
+        let mut pool = workload.selects().then(|| Pool::new(tree, workload.ranks));
         for (phase, engines) in workload.phases.iter().zip(scene.engines) {
             stop_if_asked()?;
             if self.is_over(workload) {
@@ -259,6 +261,9 @@ impl<'a> Session<'a> {
             }
             self.test_started.get_or_insert_with(now);
             let phase = &*workload.with_rates(phase, self.results())?;
+            if let Some(pool) = &mut pool {
+                pool.begin(phase.jobs.len());
+            }
             let setting = PhaseSetting {
                 test: &scene.plan.name,
                 repetition: number,
@@ -270,6 +275,7 @@ impl<'a> Session<'a> {
                 probe: scene.probe,
                 pcores: scene.plan.pcores,
                 shares: &shares,
+                pool: pool.as_ref(),
                 run_started: self.started,
             };
             let (result, outcome) = PhaseRun::new(&setting, self.listener).run()?;

@@ -1,8 +1,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::Bytes;
+use units::{Bytes, Ratio};
 
-use super::{Order, RankShift};
+use super::{Order, Pacing, RankShift};
 
 /// Operations on the entries of the tree: mdtest's phases.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -33,6 +33,32 @@ pub struct Entries {
     /// Whose items a rank works on (mdtest -N).
     #[serde(default)]
     pub rank_shift: RankShift,
+    /// Which items it takes (vdbench fileselect).
+    #[serde(default)]
+    pub select: Selection,
+    /// Only the first items of every rank are used: this part of them (vdbench workingsetsize).
+    #[serde(default = "all", with = "units::text")]
+    #[schemars(with = "String")]
+    pub working_set: Ratio,
+    /// When operations start (vdbench fwdrate).
+    #[serde(default)]
+    pub pacing: Pacing,
+    /// The first of the job's ranks does it for the items of all ranks, and the others wait (mdtest -c).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub first_rank_only: bool,
+    /// Bytes per call (vdbench xfersize); each file in one call when absent.
+    #[serde(default, with = "units::text::option", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub transfer_size: Option<Bytes>,
+    /// The calls of one file go to its parts in a random order (vdbench `fileio=random`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub scattered: bool,
+    /// At most so many calls per file that is read or written again (vdbench stopafter).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls: Option<u64>,
+    /// Bypass the page cache (`O_DIRECT`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub direct: bool,
     /// Open each directory once and name items relative to it, instead of by paths from the run directory.
     #[serde(default)]
     pub relative: bool,
@@ -71,8 +97,12 @@ pub enum EntryOperation {
     Create,
     /// Read attributes.
     Stat,
+    /// Open and close.
+    Open,
     /// Open, read, close.
     Read,
+    /// Open what has been created, write all of it again, close.
+    Write,
     /// Give each a new name in the same directory, and back on the next rename.
     Rename,
     /// Remove.
@@ -82,6 +112,45 @@ pub enum EntryOperation {
     /// Remember this instant for finds that look for what is newer (IO500 timestamp). Ends when the clock of the target's
     /// files has moved on, so that everything made from then on is newer.
     Mark,
+}
+
+/// Which items a rank takes. All but `own` take items of any rank, of those that are there for the operation: what one
+/// rank removes another can create again, and no item is removed or written while somebody else uses it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Selection {
+    /// Its own, each once, in `order`.
+    #[default]
+    Own,
+    /// Of all ranks, the next that is free, round and round (vdbench `fileselect=sequential`).
+    Next,
+    /// Of all ranks, any at any time (vdbench `fileselect=random`).
+    Random,
+    /// Of all ranks, each once, whoever of the job comes first (vdbench `fileselect=(sequential,once)`).
+    Once,
+    /// Of all ranks, the first ones far more often: as exponentially distributed with this part of them as its mean
+    /// (like vdbench `fileselect=(poisson,n)`).
+    Skewed(
+        #[serde(with = "units::text")]
+        #[schemars(with = "String")]
+        Ratio,
+    ),
+}
+
+impl EntryOperation {
+    /// Whether it takes items that are there and leaves them there: it can go round them again.
+    pub fn keeps(self) -> bool {
+        matches!(self, Self::Stat | Self::Open | Self::Read | Self::Write)
+    }
+
+    /// Whether it is done to one item after the other.
+    pub fn is_for_items(self) -> bool {
+        self.keeps() || matches!(self, Self::Create | Self::Rename | Self::Remove)
+    }
+}
+
+const fn all() -> Ratio {
+    Ratio::ONE
 }
 
 impl LookingFor {
@@ -130,6 +199,14 @@ pub enum Item {
 }
 
 impl Entries {
+    /// Of `items`, how many are used.
+    pub fn used(&self, items: u64) -> u64 {
+        if self.working_set == Ratio::ONE {
+            return items;
+        }
+        ((items as f64 * self.working_set.get()).ceil() as u64).clamp(items.min(1), items)
+    }
+
     /// `operation` on plain files, everything else at its default.
     pub fn of(operation: EntryOperation) -> Self {
         Self {
@@ -141,6 +218,14 @@ impl Entries {
             sync_at_end: false,
             order: Order::Sequential,
             rank_shift: RankShift::None,
+            select: Selection::Own,
+            working_set: Ratio::ONE,
+            pacing: Pacing::Closed,
+            first_rank_only: false,
+            transfer_size: None,
+            scattered: false,
+            calls: None,
+            direct: false,
             relative: false,
             verify: false,
             looking_for: None,

@@ -2,6 +2,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Bytes;
 
+use super::WeightedSize;
+use crate::data::mix;
+
 /// The files and directories a workload works on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -54,9 +57,17 @@ pub struct Tree {
     pub leaf_only: bool,
     /// Every rank has a tree of its own (mdtest -u).
     pub per_rank: bool,
+    /// Sizes of the items, drawn for each (vdbench `sizes=(4k,50,1m,50)`): creating writes, reading reads all of it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sizes: Vec<WeightedSize>,
     /// First part of item names.
     pub prefix: String,
 }
+
+/// Items whose sizes are added up one by one; the sum of more is what can be expected of it.
+const COUNTED: u64 = 1 << 20;
+/// Draws the sizes of items.
+const SIZES: u64 = 1 << 59;
 
 impl Default for FileSet {
     fn default() -> Self {
@@ -81,6 +92,7 @@ impl Default for Tree {
             shared_items: false,
             leaf_only: false,
             per_rank: false,
+            sizes: Vec::new(),
             prefix: "file".to_owned(),
         }
     }
@@ -156,6 +168,38 @@ impl Tree {
         let place = item / self.items_per_directory();
         let (tree, within) = (place / self.item_directories(), place % self.item_directories());
         tree * self.directories() + self.first_item_directory() + within
+    }
+
+    /// Size of a rank's item where items have sizes of their own. Equal seeds give equal sizes.
+    pub fn size_of(&self, seed: u64, owner: u32, item: u64) -> Option<Bytes> {
+        let total: u64 = self.sizes.iter().map(|size| u64::from(size.weight)).sum();
+        let mut ticket = mix(seed ^ mix(u64::from(owner) << 40 | item) ^ SIZES) % total.max(1);
+        let drawn = self.sizes.iter().find(|size| {
+            let weight = u64::from(size.weight);
+            let hit = ticket < weight;
+            ticket = ticket.saturating_sub(weight);
+            hit
+        });
+        drawn.map(|drawn| drawn.size)
+    }
+
+    /// The largest size that an item can have, where items have sizes of their own.
+    pub fn largest_size(&self) -> Option<Bytes> {
+        self.sizes.iter().filter(|size| size.weight > 0).map(|size| size.size).max()
+    }
+
+    /// Bytes of all items of `ranks`, where items have sizes of their own.
+    pub fn all_sizes(&self, seed: u64, ranks: u32) -> Bytes {
+        let Some(largest) = self.largest_size() else { return Bytes::ZERO };
+        let items = self.items.saturating_mul(u64::from(ranks));
+        if items > COUNTED {
+            let weights: u64 = self.sizes.iter().map(|size| u64::from(size.weight)).sum();
+            let weighted = |size: &WeightedSize| size.size.get() as f64 * f64::from(size.weight);
+            let mean = self.sizes.iter().map(weighted).sum::<f64>() / weights as f64;
+            return Bytes::new((mean * items as f64) as u64).min(largest * items);
+        }
+        let numbers = (0..ranks).flat_map(|owner| (0..self.items).map(move |item| (owner, item)));
+        numbers.filter_map(|(owner, item)| self.size_of(seed, owner, item)).sum()
     }
 
     /// Items of all `ranks`.

@@ -20,10 +20,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Ratio};
 
-pub use entries::{Entries, EntryOperation, Item, LookingFor};
+pub use entries::{Entries, EntryOperation, Item, LookingFor, Selection};
 pub use files::{FileSet, Layout, Tree};
 pub use prepare::PREPARE;
-pub use rate::PhaseRate;
+pub use rate::{PhaseRate, RateStep};
 pub use stop::Stop;
 pub use transfer::{Arrival, Fsync, Order, Pacing, RankShift, Transfer, TransferSize, WeightedSize};
 
@@ -162,6 +162,16 @@ pub enum Activity {
     Transfer(Transfer),
     /// Make, look at, move and remove entries.
     Entries(Entries),
+}
+
+impl Activity {
+    /// When its operations start.
+    pub fn pacing(&self) -> Pacing {
+        match self {
+            Self::Transfer(transfer) => transfer.pacing,
+            Self::Entries(entries) => entries.pacing,
+        }
+    }
 }
 
 impl Phase {

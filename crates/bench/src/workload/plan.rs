@@ -27,7 +27,8 @@ impl Workload {
                     limited(Planned { bytes: sequence.bytes(), operations: sequence.count() }, most, limit)
                 }
                 Activity::Entries(entries) => {
-                    let most = entries.write_bytes.max(entries.read_bytes);
+                    let largest = self.files.tree.largest_size().unwrap_or_default();
+                    let most = entries.write_bytes.max(entries.read_bytes).max(largest);
                     limited(self.planned_entries(entries, ranks), most, limit)
                 }
             }
@@ -46,14 +47,16 @@ impl Workload {
             EntryOperation::MakeTree | EntryOperation::RemoveTree => by_the_first(tree.all_directories()),
             EntryOperation::Rename | EntryOperation::Remove if tree.shared_items => by_the_first(tree.items),
             EntryOperation::Mark => by_the_first(1),
-            _ => tree.items,
+            EntryOperation::Find => tree.items,
+            _ => entries.used(tree.items),
         };
         let each = match entries.operation {
-            EntryOperation::Create => entries.write_bytes,
+            EntryOperation::Create | EntryOperation::Write => entries.write_bytes,
             EntryOperation::Read => entries.read_bytes,
-            _ => Bytes::ZERO,
+            _ => return Planned { bytes: Bytes::ZERO, operations },
         };
-        Planned { bytes: each * operations, operations }
+        let drawn = tree.all_sizes(self.seed, 1).get() / tree.items.max(1);
+        Planned { bytes: Bytes::new(each.get().max(drawn)) * operations, operations }
     }
 
     /// The most the workload will occupy at one time.
@@ -69,7 +72,8 @@ impl Workload {
         };
         let created = self.entries().filter(|e| e.operation == EntryOperation::Create);
         let small = created.map(|e| e.write_bytes).max().unwrap_or_default();
-        data + small * self.files.tree.all_items(self.ranks)
+        let tree = &self.files.tree;
+        data + small * tree.all_items(self.ranks) + tree.all_sizes(self.seed, self.ranks)
     }
 
     /// The most entries the workload will have at one time.

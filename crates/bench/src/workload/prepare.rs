@@ -23,15 +23,24 @@ impl Workload {
             if first.operation != EntryOperation::MakeTree {
                 phases.push(Phase::entries("prepare tree", Entries::of(EntryOperation::MakeTree)));
             }
-            let first_item = operations.iter().find(|e| self.needs_items(e.operation));
-            if let Some(item) = first_item.filter(|e| e.operation != EntryOperation::Create) {
-                let write_bytes = operations.iter().map(|e| e.read_bytes).max().unwrap_or_default();
+            if let Some(item) = self.user_of_unmade() {
+                let sizes = operations.iter().map(|e| e.read_bytes.max(e.write_bytes));
+                let write_bytes = sizes.max().unwrap_or_default();
                 let create = Entries { item: item.item, write_bytes, ..Entries::of(EntryOperation::Create) };
                 phases.push(Phase::entries("prepare items", create));
             }
         }
         phases.extend(self.phases.iter().cloned());
         Self { phases, ..self.clone() }
+    }
+
+    /// The first operation on items that no earlier phase has made. Jobs of one phase work at the same time: what one of
+    /// them makes is not there when the others begin.
+    fn user_of_unmade(&self) -> Option<&Entries> {
+        let of = |phase: &Phase| phase.jobs.iter().filter_map(entries).any(|e| self.needs_items(e.operation));
+        let first = self.phases.iter().find(|phase| of(phase))?;
+        let mut needing = first.jobs.iter().filter_map(entries).filter(|e| self.needs_items(e.operation));
+        needing.find(|e| e.operation != EntryOperation::Create)
     }
 
     fn needs_items(&self, operation: EntryOperation) -> bool {

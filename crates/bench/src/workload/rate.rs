@@ -9,6 +9,26 @@ use units::Ratio;
 
 use super::{Activity, Arrival, Pacing, Phase, Workload};
 
+/// One rate of a series.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RateStep {
+    /// Operations per second of all ranks together; 0 is a rest.
+    pub operations_per_second: f64,
+    /// For how long.
+    #[serde(with = "units::text::duration")]
+    #[schemars(with = "String")]
+    pub time: Duration,
+}
+
+impl RateStep {
+    /// Operations per second over all steps.
+    pub fn mean(steps: &[Self]) -> f64 {
+        let time: f64 = steps.iter().map(|step| step.time.as_secs_f64()).sum();
+        steps.iter().map(|step| step.operations_per_second * step.time.as_secs_f64()).sum::<f64>() / time
+    }
+}
+
 /// A rate that all jobs of a phase share: each gets its skew, or as much as the others.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -17,6 +37,14 @@ pub enum PhaseRate {
     Fixed {
         /// Operations per second of all ranks together.
         operations_per_second: f64,
+        /// How starts are spread.
+        #[serde(default)]
+        arrival: Arrival,
+    },
+    /// One rate after the other, and after the last the first again (vdbench `iorate=(100,10,500,2)`).
+    Series {
+        /// The rates.
+        steps: Vec<RateStep>,
         /// How starts are spread.
         #[serde(default)]
         arrival: Arrival,
@@ -39,7 +67,7 @@ pub enum PhaseRate {
 impl PhaseRate {
     fn arrival(&self) -> Arrival {
         match self {
-            Self::Fixed { arrival, .. } | Self::Of { arrival, .. } => *arrival,
+            Self::Fixed { arrival, .. } | Self::Series { arrival, .. } | Self::Of { arrival, .. } => *arrival,
         }
     }
 }
@@ -65,6 +93,7 @@ impl Workload {
         let even = || vec![1.0 / phase.jobs.len() as f64; phase.jobs.len()];
         let (total, shares) = match rate {
             PhaseRate::Fixed { operations_per_second, .. } => (*operations_per_second, even()),
+            PhaseRate::Series { steps, .. } => (RateStep::mean(steps), even()),
             PhaseRate::Of { phase: name, share, .. } => {
                 let result = earlier.iter().rfind(|result| result.name == *name);
                 let (reached, shares) =
@@ -82,10 +111,12 @@ impl Workload {
         let shares = phase.skews().unwrap_or(shares);
         let mut paced = phase.clone();
         for (job, share) in paced.jobs.iter_mut().zip(shares) {
-            if let Activity::Transfer(transfer) = &mut job.activity {
-                // A job that did nothing in the other phase hardly does anything in this one.
-                let operations_per_second = (total * share).max(1e-6);
-                transfer.pacing = Pacing::Open { operations_per_second, arrival: rate.arrival() };
+            // A job that did nothing in the other phase hardly does anything in this one.
+            let operations_per_second = (total * share).max(1e-6);
+            let pacing = Pacing::Open { operations_per_second, arrival: rate.arrival() };
+            match &mut job.activity {
+                Activity::Transfer(transfer) => transfer.pacing = pacing,
+                Activity::Entries(entries) => entries.pacing = pacing,
             }
         }
         Ok(Cow::Owned(paced))

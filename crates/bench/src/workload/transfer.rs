@@ -30,6 +30,9 @@ pub struct Transfer {
     pub pacing: Pacing,
     /// Compare what is read with what was written.
     pub verify: bool,
+    /// A transfer that comes back short is a failure, and is not completed by another call (IOR -x).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub single_attempt: bool,
     /// Whose files a rank works on.
     pub rank_shift: RankShift,
     /// Part of each file (of each block in a shared one, unless the order roams all of it) that is used: from this
@@ -37,7 +40,7 @@ pub struct Transfer {
     #[serde(with = "units::text")]
     #[schemars(with = "String")]
     pub range_start: Ratio,
-    /// ... to this one (vdbench range).
+    /// ... to this one (vdbench range); one below the start goes over the end to the beginning.
     #[serde(with = "units::text")]
     #[schemars(with = "String")]
     pub range_end: Ratio,
@@ -94,7 +97,7 @@ pub enum TransferSize {
 }
 
 /// One entry of a weighted list.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WeightedSize {
     /// Bytes per call.
@@ -114,6 +117,8 @@ pub enum Order {
     Sequential,
     /// From the end to the start.
     Reverse,
+    /// One after the other from a random offset on, round to where it began (vdbench `seekpct=seqnz`).
+    RandomStart,
     /// Every offset once, shuffled (IOR -z).
     RandomOnce,
     /// Any offset at any time (IOR -z -z, fio norandommap).
@@ -175,10 +180,12 @@ pub enum Pacing {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Arrival {
-    /// Evenly.
+    /// Evenly (vdbench `distribution=deterministic`).
     #[default]
     Uniform,
-    /// As a Poisson process: exponential gaps.
+    /// Gaps of anything up to twice the mean, all equally often (vdbench `distribution=uniform`).
+    Jittered,
+    /// As a Poisson process: exponential gaps (vdbench `distribution=exponential`).
     Poisson,
 }
 
@@ -207,6 +214,7 @@ impl Default for Transfer {
             fsync: Fsync::AtEnd,
             pacing: Pacing::Closed,
             verify: false,
+            single_attempt: false,
             rank_shift: RankShift::None,
             range_start: Ratio::ZERO,
             range_end: Ratio::ONE,
@@ -273,7 +281,10 @@ impl Order {
     /// Whether it visits nothing twice before it has visited all.
     pub fn is_once(self) -> bool {
         self.is_forward()
-            || matches!(self, Self::Reverse | Self::RandomOnce | Self::Stride(_) | Self::Streams(_))
+            || matches!(
+                self,
+                Self::Reverse | Self::RandomStart | Self::RandomOnce | Self::Stride(_) | Self::Streams(_)
+            )
     }
 }
 

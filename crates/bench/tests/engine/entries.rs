@@ -15,22 +15,22 @@ use super::counts::check_phase;
 use super::run::{Done, disk, keep, memory, run, workload};
 use super::strategy::shifts;
 
-fn with_tree(ranks: u32, tree: Tree, phases: Vec<Phase>) -> Workload {
+pub fn with_tree(ranks: u32, tree: Tree, phases: Vec<Phase>) -> Workload {
     let files = FileSet { tree, ..FileSet::default() };
     Workload { files, ..workload(ranks, phases) }
 }
 
 /// A phase named after its operation.
-fn phase(entries: &Entries) -> Phase {
+pub fn phase(entries: &Entries) -> Phase {
     Phase::entries(&format!("{:?}", entries.operation), entries.clone())
 }
 
-fn of(operation: EntryOperation) -> Entries {
+pub fn of(operation: EntryOperation) -> Entries {
     Entries::of(operation)
 }
 
 /// All names below a directory, relative to it, without the journal.
-fn names(directory: &Path) -> BTreeSet<String> {
+pub fn names(directory: &Path) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut stack = vec![directory.to_owned()];
     while let Some(next) = stack.pop() {
@@ -49,7 +49,7 @@ fn names(directory: &Path) -> BTreeSet<String> {
     found
 }
 
-fn operations(done: &Done, operation: EntryOperation) -> u64 {
+pub fn operations(done: &Done, operation: EntryOperation) -> u64 {
     done.phase(&format!("{operation:?}")).operation_count()
 }
 
@@ -64,6 +64,7 @@ fn trees() -> impl Strategy<Value = Tree> {
             shared_items: false,
             leaf_only,
             per_rank,
+            sizes: Vec::new(),
             prefix: "item-x".to_owned(),
         },
     )

@@ -18,27 +18,32 @@ pub fn reachable(workload: &Workload, transfer: &Transfer) -> Touched {
     let mut touched = Touched::default();
     let unit = transfer.transfer_size.unit().get();
     let (block, segments) = (workload.files.block_size.get(), workload.files.segments);
-    let part = |length: u64| {
+    let part = |length: u64| -> Vec<u64> {
         let first = (length as f64 * transfer.range_start.get()).floor() as u64;
         let end = (length as f64 * transfer.range_end.get()).ceil() as u64;
-        first..end.min(length).max(first + 1)
+        if transfer.range_start > transfer.range_end {
+            return (0..length).filter(|unit| *unit >= first.min(length - 1) || *unit < end).collect();
+        }
+        (first..end.min(length).max(first + 1)).collect()
     };
     let ranks = u64::from(workload.ranks);
     match workload.files.layout {
         Layout::PerRank => {
             for file in 0..ranks * u64::from(workload.files.files_per_rank) {
                 let length = block * segments;
-                touched.may.insert(file, part(length / unit).collect());
+                touched.may.insert(file, part(length / unit).into_iter().collect());
                 touched.sizes.insert(file, length);
             }
         }
         Layout::Shared => {
             let length = block * segments * ranks;
             let units = if transfer.roams(Layout::Shared) {
-                part(length / unit).collect()
+                part(length / unit).into_iter().collect()
             } else {
                 let blocks = length / block;
-                (0..blocks).flat_map(|b| part(block / unit).map(move |u| b * (block / unit) + u)).collect()
+                (0..blocks)
+                    .flat_map(|b| part(block / unit).into_iter().map(move |u| b * (block / unit) + u))
+                    .collect()
             };
             touched.may.insert(0, units);
             touched.sizes.insert(0, length);

@@ -162,11 +162,12 @@ fn rates_and_skews_that_make_no_sense_are_refused() {
     let ending = Phase { stop: Stop::default(), ..good() };
     assert!(said(ending).contains("one that has ended would hold up the others"));
     let own = together("x", vec![job(1, Some(50.0), &paced), job(1, None, &read)], 1);
-    let no_pacing = "phase `x`: `rate` and `skew` go with transfers that have no `pacing` of their own";
+    let no_pacing =
+        "phase `x`: `rate` and `skew` go with transfers and items that have no `pacing` of their own";
     assert_eq!(said(own), no_pacing);
-    let stat =
-        Phase { rate: Some(of("max", 50.0)), ..Phase::entries("x", Entries::of(EntryOperation::Stat)) };
-    assert_eq!(said(stat), no_pacing);
+    let find =
+        Phase { rate: Some(of("max", 50.0)), ..Phase::entries("x", Entries::of(EntryOperation::Find)) };
+    assert_eq!(said(find), no_pacing);
     let with = |rate| said(Phase { rate: Some(rate), ..both(None, None) });
     assert_eq!(with(of("max", 0.0)), "phase `x`: 0 % of a rate is no rate");
     assert_eq!(with(of("x", 10.0)), "phase `x` wants a share of the rate of `x`, which is no earlier phase");

@@ -15,6 +15,7 @@ pub fn once_orders() -> impl Strategy<Value = Order> {
     prop_oneof![
         Just(Order::Sequential),
         Just(Order::Reverse),
+        Just(Order::RandomStart),
         Just(Order::RandomOnce),
         (1u64..6).prop_map(Order::Stride),
         Just(Order::SeekPercent(0.0)),
@@ -86,7 +87,11 @@ fn depths() -> impl Strategy<Value = (EngineChoice, u32)> {
 pub fn ranges() -> impl Strategy<Value = (Ratio, Ratio)> {
     let part = (0.0f64..0.9, 0.05f64..1.0)
         .prop_map(|(start, length)| (Ratio::new(start), Ratio::new(start + length.max(0.02))));
-    prop_oneof![3 => Just((Ratio::ZERO, Ratio::ONE)), 1 => part]
+    // From one over the end of the file to the other.
+    let turned = (0.05f64..0.95, 0.05f64..0.95)
+        .prop_filter("not empty", |(one, other)| (one - other).abs() > 0.01)
+        .prop_map(|(one, other)| (Ratio::new(one.max(other)), Ratio::new(one.min(other))));
+    prop_oneof![3 => Just((Ratio::ZERO, Ratio::ONE)), 1 => part, 1 => turned]
 }
 
 /// Writes, then reads and verifies the same in another order and with another size.

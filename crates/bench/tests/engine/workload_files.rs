@@ -30,7 +30,7 @@ fn duration() -> impl Strategy<Value = Duration> {
 fn pacing() -> impl Strategy<Value = Pacing> {
     let open = (0.001f64..1e9, any::<bool>()).prop_map(|(operations_per_second, poisson)| Pacing::Open {
         operations_per_second,
-        arrival: if poisson { Arrival::Poisson } else { Arrival::Uniform },
+        arrival: if poisson { Arrival::Poisson } else { Arrival::Jittered },
     });
     prop_oneof![Just(Pacing::Closed), open]
 }
@@ -54,6 +54,10 @@ fn entries() -> impl Strategy<Value = Entries> {
                 rank_shift,
                 relative,
                 verify,
+                working_set: Ratio::percent(if verify { 33.0 } else { 100.0 }),
+                transfer_size: relative.then_some(Bytes::kib(4)),
+                scattered: shuffled,
+                calls: verify.then_some(bytes + 1),
                 looking_for: (operation == Find).then(|| LookingFor {
                     name: verify.then(|| "*01?".to_owned()),
                     size: fsync.then_some(size),
@@ -89,6 +93,7 @@ fn workloads() -> impl Strategy<Value = Workload> {
             shared_items: false,
             leaf_only: flag,
             per_rank: !flag,
+            sizes: Vec::new(),
             prefix: "a-b_C9".to_owned(),
         });
     (write_then_read(), entries(), stop, data, tree, (ratio(), pacing(), duration(), "[ -~]{0,20}")).prop_map(
@@ -254,7 +259,7 @@ fn what_is_wrong_is_said() {
         (transfer("transfer_size.range = { smallest = \"8k\", largest = \"4k\", step = \"4k\" }"), "phase `x`: 8 KiB to 4 KiB in steps of 4 KiB is no range of sizes | both ends must be multiples of `step`, and the smallest not above the largest"),
         (transfer("order = \"random_once\"\ntransfer_size.range = { smallest = \"4k\", largest = \"8k\", step = \"4k\" }"), "phase `x`: transfers of different sizes can't visit every offset once | use one `transfer_size`, or the order `sequential`, `reverse`, `random` or `seek_percent`"),
         (transfer("queue_depth = 0"), "phase `x`: queue depth 0 is not between 1 and 32768 | set `queue_depth`"),
-        (transfer("range_start = \"50%\"\nrange_end = \"40%\""), "phase `x`: the range 50 % to 40 % is empty | `range_start` must be below `range_end`"),
+        (transfer("range_start = \"50%\"\nrange_end = \"50%\""), "phase `x`: the range 50 % to 50 % is empty | a range that goes over the end of the file has its start behind its end"),
         (transfer("order.seek_percent = 101.0"), "phase `x`: 101 is not a percentage | set `seek_percent` between 0 and 100"),
         (transfer("order.stride = 0"), "phase `x`: a stride of 0 never moves | set `stride` to 1 or more"),
         (transfer("order.skip = { percent = 101.0, smallest = \"1k\", largest = \"2k\" }"), "phase `x`: 101 is not a percentage | set `percent` of `skip` between 0 and 100"),

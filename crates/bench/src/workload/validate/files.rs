@@ -2,8 +2,8 @@
 
 use fault::Result;
 
-use super::super::{EntryOperation, Item, Workload};
-use super::wrong;
+use super::super::{Entries, EntryOperation, Item, Workload};
+use super::{LARGEST_TRANSFER, wrong};
 
 /// Names of run directories and entries stay short of the file systems' limit of 255 bytes.
 const LONGEST_PREFIX: usize = 64;
@@ -63,7 +63,10 @@ impl Workload {
                 "leave out `per_rank`, `item = \"directory\"` or `shared_items`",
             ));
         }
-        let largest = self.entries().map(|e| e.write_bytes.max(e.read_bytes).get().max(1)).max().unwrap_or(1);
+        self.check_item_sizes()?;
+        let largest =
+            self.entries().map(|e| e.write_bytes.max(e.read_bytes)).chain(tree.largest_size()).max();
+        let largest = largest.map_or(1, |size| size.get().max(1));
         let total =
             tree.items.checked_mul(u64::from(self.ranks)).and_then(|items| items.checked_mul(largest));
         if tree.items > MOST_ITEMS || total.is_none_or(|total| total > i64::MAX as u64) {
@@ -83,6 +86,30 @@ impl Workload {
             return Err(wrong(
                 format!("`prefix = \"{prefix}\"` is no name for entries"),
                 "use letters, digits, `-` and `_`, at most 64",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Sizes of items are those of files, and the only ones.
+    fn check_item_sizes(&self) -> Result<()> {
+        let sizes = &self.files.tree.sizes;
+        if sizes.is_empty() {
+            return Ok(());
+        }
+        let weights: u64 = sizes.iter().map(|size| u64::from(size.weight)).sum();
+        let too_large = sizes.iter().any(|size| size.size.get() > LARGEST_TRANSFER);
+        if weights == 0 || too_large {
+            return Err(wrong(
+                "`sizes` of items need some weight, and are at most 1 GiB",
+                "for example `sizes = [{ size = \"4k\", weight = 50 }, { size = \"1m\", weight = 50 }]`",
+            ));
+        }
+        let other = |e: &Entries| e.write_bytes.max(e.read_bytes).get() > 0 || e.item != Item::File;
+        if self.files.tree.shared_items || self.entries().any(other) {
+            return Err(wrong(
+                "items with `sizes` are files of one rank, and are read and written in full",
+                "leave out `write_bytes`, `read_bytes`, `item` and `shared_items`, or `sizes` in `[files.tree]`",
             ));
         }
         Ok(())

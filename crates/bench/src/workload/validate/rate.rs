@@ -3,7 +3,7 @@
 use fault::Result;
 use units::Ratio;
 
-use super::super::{Activity, Job, Pacing, Phase, PhaseRate, Workload};
+use super::super::{Activity, EntryOperation, Job, Pacing, Phase, PhaseRate, RateStep, Selection, Workload};
 use super::wrong;
 
 impl Workload {
@@ -16,6 +16,22 @@ impl Workload {
                 Err(wrong(
                     format!("phase `{name}`: {rate} operations per second is no rate"),
                     "set `operations_per_second` above 0",
+                ))
+            }
+            PhaseRate::Series { steps, .. } => {
+                let good = |step: &RateStep| {
+                    step.operations_per_second.is_finite()
+                        && step.operations_per_second >= 0.0
+                        && !step.time.is_zero()
+                };
+                if steps.iter().all(good) && steps.iter().any(|step| step.operations_per_second > 0.0) {
+                    return Ok(());
+                }
+                Err(wrong(
+                    format!(
+                        "phase `{name}`: its series of rates has a step that is none, or nothing but rests"
+                    ),
+                    "each step needs a `time` and `operations_per_second`, and one of these is above 0",
                 ))
             }
             PhaseRate::Of { share, .. } if share.get() <= 0.0 => {
@@ -50,13 +66,13 @@ impl Workload {
 pub(super) fn check_skew(phase: &Phase) -> Result<()> {
     let name = &phase.name;
     let skewed = phase.jobs.iter().any(|job| job.skew.is_some());
-    let own_pace = |job: &Job| match &job.activity {
-        Activity::Transfer(transfer) => transfer.pacing != Pacing::Closed,
-        Activity::Entries(_) => true,
-    };
-    if (skewed || phase.rate.is_some()) && phase.jobs.iter().any(own_pace) {
+    let own_pace = |job: &Job| job.activity.pacing() != Pacing::Closed;
+    let unpaced = |job: &Job| matches!(&job.activity, Activity::Entries(e) if !e.operation.is_for_items());
+    if (skewed || phase.rate.is_some()) && phase.jobs.iter().any(|job| own_pace(job) || unpaced(job)) {
         return Err(wrong(
-            format!("phase `{name}`: `rate` and `skew` go with transfers that have no `pacing` of their own"),
+            format!(
+                "phase `{name}`: `rate` and `skew` go with transfers and items that have no `pacing` of their own"
+            ),
             "leave out `pacing`, or `rate` and `skew`",
         ));
     }
@@ -81,6 +97,33 @@ pub(super) fn check_skew(phase: &Phase) -> Result<()> {
                 "phase `{name}`: jobs with `skew` wait for each other, and one that has ended would hold up the others"
             ),
             "stop by `time` with `repeat = true`, without `operations` and `wear_out`",
+        ));
+    }
+    if phase.rate.is_none() { check_endless(phase) } else { Ok(()) }
+}
+
+/// A job that runs out of items would hold up the others: it must be able to go round them, and creations and removals
+/// must keep pace with each other.
+fn check_endless(phase: &Phase) -> Result<()> {
+    let name = &phase.name;
+    let ends = |job: &Job| match &job.activity {
+        Activity::Transfer(_) => false,
+        Activity::Entries(e) => match e.select {
+            Selection::Own => !e.operation.keeps(),
+            Selection::Once => true,
+            _ => false,
+        },
+    };
+    let skews = phase.skews().unwrap_or_default();
+    let part = |operation| -> f64 {
+        let of = |job: &Job| matches!(&job.activity, Activity::Entries(e) if e.operation == operation);
+        phase.jobs.iter().zip(&skews).filter(|(job, _)| of(job)).map(|(_, skew)| skew).sum()
+    };
+    let balance = part(EntryOperation::Create) - part(EntryOperation::Remove);
+    if phase.jobs.iter().any(ends) || balance.abs() > 1e-9 {
+        return Err(wrong(
+            format!("phase `{name}`: a job with `skew` runs out of items, and would hold up the others"),
+            "use `select` without `once`, and as much `skew` for `create` as for `remove`",
         ));
     }
     Ok(())

@@ -39,13 +39,13 @@ impl Workload {
                 "set `queue_depth`",
             ));
         }
-        if transfer.range_start >= transfer.range_end {
+        if transfer.range_start == transfer.range_end {
             return Err(wrong(
                 format!(
                     "phase `{name}`: the range {} to {} is empty",
                     transfer.range_start, transfer.range_end
                 ),
-                "`range_start` must be below `range_end`",
+                "a range that goes over the end of the file has its start behind its end",
             ));
         }
         self.check_order(name, transfer.order)?;
@@ -141,6 +141,7 @@ impl Workload {
             ));
         }
         let used = transfer.range_end.get() - transfer.range_start.get();
+        let used = if used > 0.0 { used } else { 1.0 + used };
         let range = self.files.file_size(self.ranks).get() as f64 * used;
         let area = transfer.hit_area;
         if area < transfer.transfer_size.largest() || area.get() as f64 >= range {
