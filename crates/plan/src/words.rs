@@ -31,7 +31,11 @@ struct Whole(Bytes);
 impl std::fmt::Display for Whole {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let tib = self.0.get() as f64 / (1u64 << 40) as f64;
-        if tib >= 10.0 { write!(f, "{tib:.0} TiB") } else { write!(f, "{tib:.1} TiB") }
+        match tib {
+            tib if tib >= 10.0 => write!(f, "{tib:.0} TiB"),
+            tib if tib >= 1.0 => write!(f, "{tib:.1} TiB"),
+            tib => write!(f, "{:.0} GiB", tib * 1024.0),
+        }
     }
 }
 
