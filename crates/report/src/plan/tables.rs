@@ -58,9 +58,8 @@ fn columns(caption: &str) -> Table {
     Table::new(caption)
         .figures(["Rank"])
         .sentences(["Design"])
-        .figures(["Read", "Write", "Mixed"])
+        .figures(["Per month", "Read", "Write", "Mixed"])
         .words(["Limited by"])
-        .figures(["Per month"])
 }
 
 fn row(document: &PlanDocument, place: usize, sheet: &DesignSheet, family: Option<&str>) -> Vec<Cell> {
@@ -99,14 +98,14 @@ fn figures(sheet: &DesignSheet) -> Vec<Cell> {
     };
     let doubtful = words::doubtful(sheet);
     vec![
-        rate(words::together(sheet, |rates| rates.read_bytes_per_second)),
-        rate(words::together(sheet, |rates| rates.write_bytes_per_second)),
-        rate(words::together(sheet, |rates| rates.mixed_bytes_per_second)),
-        Cell::from(limits(sheet)).note(headrooms(sheet)),
         Cell::from(words::cell(sheet.usd_per_month, doubtful)).note(format!(
             "{} per MB/s",
             sheet.usd_per_month_per_mb_per_second.map_or_else(|| text::NONE.to_owned(), text::usd)
         )),
+        rate(words::together(sheet, |rates| rates.read_bytes_per_second)),
+        rate(words::together(sheet, |rates| rates.write_bytes_per_second)),
+        rate(words::together(sheet, |rates| rates.mixed_bytes_per_second)),
+        Cell::from(limits(sheet)).note(headrooms(sheet)),
     ]
 }
 
