@@ -19,7 +19,9 @@ mod spec;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Parser, Subcommand};
 
-pub use catalog::{Catalog, CatalogAction, CheckFacts, DiffFacts, ListFacts, ShowFact};
+pub use catalog::{
+    CalibrateFacts, Catalog, CatalogAction, CheckFacts, DiffFacts, ListFacts, RefreshPrices, ShowFact,
+};
 pub use clean::Clean;
 pub use global::Global;
 pub use guards::Guards;

@@ -48,6 +48,8 @@ pub fn run(context: &Context, command: Command) -> Result {
             CatalogAction::Show(arguments) => catalog::show(context, &arguments),
             CatalogAction::Check(arguments) => catalog::check(context, &arguments),
             CatalogAction::Diff(arguments) => catalog::diff(context, &arguments),
+            CatalogAction::Refresh(arguments) => catalog::refresh(context, &arguments),
+            CatalogAction::Calibrate(arguments) => catalog::calibrate(context, &arguments),
         },
         Command::Prove(arguments) => prove::run(context, &arguments),
         Command::Iotest(arguments) => iotest::run(context, &arguments),

@@ -53,6 +53,21 @@ impl Settings {
     }
 }
 
+impl Settings {
+    /// Where new facts are written: `dir`, or the directory `catalog` beside where run records are kept.
+    pub fn overlay(dir: Option<&Path>) -> fault::Result<PathBuf> {
+        match dir {
+            Some(dir) => Ok(dir.to_owned()),
+            None => Ok(Store::default_dir()?.with_file_name("catalog")),
+        }
+    }
+
+    /// The facts with those of an overlay that need not be there yet.
+    pub fn catalog_with(overlay: &Path) -> fault::Result<Catalog> {
+        if overlay.exists() { Catalog::load(overlay) } else { Catalog::embedded() }
+    }
+}
+
 /// The user's own overlay, if there is one.
 fn users_catalog() -> Option<PathBuf> {
     let runs = Store::default_dir().ok()?;

@@ -57,14 +57,23 @@ impl<'a> Aws<'a> {
         watch: &'a dyn Watch,
     ) -> Self {
         let items = sold.items();
-        let wanted = |starts: &[&str]| items.iter().any(|item| starts.iter().any(|start| item.starts_with(start)));
-        let offers: Vec<&str> = OFFERS.into_iter().filter(|(_, starts)| wanted(starts)).map(|(name, _)| name).collect();
-        let asked = regions.iter().flat_map(|region| offers.iter().map(|offer| (region.clone(), *offer))).collect();
+        let wanted =
+            |starts: &[&str]| items.iter().any(|item| starts.iter().any(|start| item.starts_with(start)));
+        let offers: Vec<&str> =
+            OFFERS.into_iter().filter(|(_, starts)| wanted(starts)).map(|(name, _)| name).collect();
+        let asked =
+            regions.iter().flat_map(|region| offers.iter().map(|offer| (region.clone(), *offer))).collect();
         Self { client: Rc::new(client), base, sold, watch, asked, open: RefCell::new(None) }
     }
 
     /// The open file of a request at `at`, or a new connection to it.
-    fn reader(&self, request: usize, url: Address, at: u64, version: Option<String>) -> Reader<BufReader<Stream<'a>>> {
+    fn reader(
+        &self,
+        request: usize,
+        url: Address,
+        at: u64,
+        version: Option<String>,
+    ) -> Reader<BufReader<Stream<'a>>> {
         if let Some((of, reader)) = self.open.take()
             && of == request
             && reader.at() == at
@@ -105,7 +114,11 @@ impl List for Aws<'_> {
         };
         let next = reader.run(part, &mut found).map_err(|error| error.into_fault(&url))?;
         if at == 0 && found.published.is_empty() {
-            return Err(unexpected(&url, "a price list", &"it has no field `publicationDate` before its products"));
+            return Err(unexpected(
+                &url,
+                "a price list",
+                &"it has no field `publicationDate` before its products",
+            ));
         }
         let mut page = Page { bytes: reader.at() - at, ..found.page };
         page.next = next.map(|part| Place::Byte {
@@ -140,7 +153,7 @@ impl Entries for Found<'_> {
     fn field(&mut self, name: &str, text: &[u8]) -> Result<()> {
         if name == "publicationDate" {
             let date: String = serde_json::from_slice(text).unwrap_or_default();
-            self.published = date.split('T').next().unwrap_or_default().to_owned();
+            date.split('T').next().unwrap_or_default().clone_into(&mut self.published);
         }
         Ok(())
     }
@@ -149,18 +162,30 @@ impl Entries for Found<'_> {
         match part {
             Part::Start => key == "publicationDate",
             Part::Products => true,
-            Part::Terms(kind) => matches!(kind.as_str(), "OnDemand" | "Reserved") && self.known.contains_key(key),
+            Part::Terms(kind) => {
+                matches!(kind.as_str(), "OnDemand" | "Reserved") && self.known.contains_key(key)
+            }
         }
     }
 
     fn entry(&mut self, part: &Part, key: &str, text: &[u8]) -> Result<()> {
         let wrong = |error: serde_json::Error| {
-            let message = format!("{} in {}: entry `{key}` is not as documented: {error}", self.offer, self.region);
+            let message =
+                format!("{} in {}: entry `{key}` is not as documented: {error}", self.offer, self.region);
             Fault::new(Kind::Corrupt, message)
                 .hint("is --base-url the address of a price server? If it is, its format has changed: please report it")
         };
         match part {
             Part::Start => {}
+            Part::Products if self.published.is_empty() => {
+                let message = format!(
+                    "{} in {} has no field `publicationDate` before its products",
+                    self.offer, self.region
+                );
+                return Err(
+                    Fault::new(Kind::Corrupt, message).hint("its format has changed: please report it")
+                );
+            }
             Part::Products => {
                 let product = serde_json::from_slice(text).map_err(wrong)?;
                 self.page.seen += 1;

@@ -19,7 +19,11 @@ pub const SOURCE: &str = "Azure Retail Prices API";
 /// The questions of a region: a name, the filter, and how the items begin that it can price.
 const QUESTIONS: [(&str, &str, &[&str]); 6] = [
     ("virtual machines", "serviceName eq 'Virtual Machines' and priceType eq 'Consumption'", &["vm:"]),
-    ("virtual machines, reserved", "serviceName eq 'Virtual Machines' and priceType eq 'Reservation'", &["vm:"]),
+    (
+        "virtual machines, reserved",
+        "serviceName eq 'Virtual Machines' and priceType eq 'Reservation'",
+        &["vm:"],
+    ),
     (
         "managed disks",
         "serviceName eq 'Storage' and priceType eq 'Consumption' and (contains(productName, 'Disk') or productName eq 'Azure Premium SSD v2')",
@@ -30,8 +34,16 @@ const QUESTIONS: [(&str, &str, &[&str]); 6] = [
         "serviceName eq 'Storage' and priceType eq 'Reservation' and contains(productName, 'Disk')",
         &["disk:"],
     ),
-    ("Azure NetApp Files", "serviceName eq 'Azure NetApp Files' and priceType eq 'Consumption'", &["service:ANF-"]),
-    ("Azure Managed Lustre", "contains(productName, 'Lustre') and priceType eq 'Consumption'", &["service:AMLFS-"]),
+    (
+        "Azure NetApp Files",
+        "serviceName eq 'Azure NetApp Files' and priceType eq 'Consumption'",
+        &["service:ANF-"],
+    ),
+    (
+        "Azure Managed Lustre",
+        "contains(productName, 'Lustre') and priceType eq 'Consumption'",
+        &["service:AMLFS-"],
+    ),
 ];
 
 /// The answer to a question, or a part of it.
@@ -83,7 +95,8 @@ pub struct Azure<'a> {
 impl<'a> Azure<'a> {
     pub fn new(client: Client, base: Address, sold: &'a Sold<'a>, regions: &[String], today: &str) -> Self {
         let items = sold.items();
-        let wanted = |starts: &[&str]| items.iter().any(|item| starts.iter().any(|start| item.starts_with(start)));
+        let wanted =
+            |starts: &[&str]| items.iter().any(|item| starts.iter().any(|start| item.starts_with(start)));
         let questions: Vec<_> = QUESTIONS.into_iter().filter(|(_, _, starts)| wanted(starts)).collect();
         let asked = regions
             .iter()
@@ -122,8 +135,10 @@ impl List for Azure<'_> {
         }
         let region = self.asked.get(request).map_or("", |(region, _, _)| region.as_str());
         let here = answer.items.iter().filter(|item| item.arm_region_name.eq_ignore_ascii_case(region));
-        let found: Vec<Vec<Meter>> =
-            here.map(|item| meters::of(item, region, self.sold, &self.today)).filter(|found| !found.is_empty()).collect();
+        let found: Vec<Vec<Meter>> = here
+            .map(|item| meters::of(item, region, self.sold, &self.today))
+            .filter(|found| !found.is_empty())
+            .collect();
         Ok(Page {
             request,
             next: answer.next_page_link.filter(|link| !link.is_empty()).map(Place::Link),

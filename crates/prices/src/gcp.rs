@@ -117,9 +117,18 @@ pub struct Gcp<'a> {
 impl<'a> Gcp<'a> {
     pub fn new(client: Client, base: Address, sold: &'a Sold<'a>, regions: &[String], today: &str) -> Self {
         let items = sold.items();
-        let wanted = |starts: &[&str]| items.iter().any(|item| starts.iter().any(|start| item.starts_with(start)));
-        let asked = SERVICES.into_iter().filter(|(_, _, starts)| wanted(starts)).map(|(name, id, _)| (name, id));
-        Self { client, base, sold, regions: regions.to_vec(), today: today.to_owned(), asked: asked.collect() }
+        let wanted =
+            |starts: &[&str]| items.iter().any(|item| starts.iter().any(|start| item.starts_with(start)));
+        let asked =
+            SERVICES.into_iter().filter(|(_, _, starts)| wanted(starts)).map(|(name, id, _)| (name, id));
+        Self {
+            client,
+            base,
+            sold,
+            regions: regions.to_vec(),
+            today: today.to_owned(),
+            asked: asked.collect(),
+        }
     }
 
     /// Looks up the id of a service by its name; a page without SKUs.
@@ -152,7 +161,8 @@ impl<'a> Gcp<'a> {
         let text = self.client.page(&url, watch)?;
         let answer: Answer =
             serde_json::from_slice(&text).map_err(|error| unexpected(&url, "a page of SKUs", &error))?;
-        let mut page = Page { request, bytes: text.len() as u64, seen: answer.skus.len() as u64, ..Page::default() };
+        let mut page =
+            Page { request, bytes: text.len() as u64, seen: answer.skus.len() as u64, ..Page::default() };
         for sku in &answer.skus {
             let before = page.meters.len();
             for region in self.regions.iter().filter(|region| sku.is_in(region)) {
@@ -178,7 +188,13 @@ impl List for Gcp<'_> {
         self.asked.iter().map(|(name, _)| format!("{name} in {regions}")).collect()
     }
 
-    fn page(&self, request: usize, place: Option<&Place>, earlier: &[&Page], watch: &dyn Watch) -> Result<Page> {
+    fn page(
+        &self,
+        request: usize,
+        place: Option<&Place>,
+        earlier: &[&Page],
+        watch: &dyn Watch,
+    ) -> Result<Page> {
         let Some((name, id)) = self.asked.get(request).copied() else {
             return Err(Fault::new(Kind::Bug, "a service that was not asked"));
         };
@@ -207,7 +223,8 @@ mod tests {
         let answer: Answer = serde_json::from_str(text).unwrap();
         assert_eq!(answer.next_page_token, "[NEXT_PAGE_TOKEN]");
         let rates = &answer.skus[0].pricing_info[0].pricing_expression.tiered_rates;
-        let rates: Vec<_> = rates.iter().map(|rate| (rate.start_usage_amount, rate.unit_price.usd())).collect();
+        let rates: Vec<_> =
+            rates.iter().map(|rate| (rate.start_usage_amount, rate.unit_price.usd())).collect();
         assert_eq!(rates, [(0.0, Some(0.12)), (1024.0, Some(0.11)), (10_240.0, Some(0.08))]);
         assert!(answer.skus[0].is_in("us-east1") && !answer.skus[0].is_in("us-east10"));
     }

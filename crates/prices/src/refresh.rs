@@ -70,7 +70,13 @@ pub(crate) trait List {
     /// What is asked, in order.
     fn requests(&self) -> Vec<String>;
     /// One page of the answer to a request; `earlier` are the pages before it.
-    fn page(&self, request: usize, place: Option<&Place>, earlier: &[&Page], watch: &dyn Watch) -> Result<Page>;
+    fn page(
+        &self,
+        request: usize,
+        place: Option<&Place>,
+        earlier: &[&Page],
+        watch: &dyn Watch,
+    ) -> Result<Page>;
     /// Everything that was found.
     fn meters(&self, pages: &[&Page]) -> Vec<Meter>;
 }
@@ -95,7 +101,12 @@ pub(crate) const fn source(cloud: Cloud) -> &'static str {
 
 /// Reads the prices and lays them into the overlay in `dir`. Until the last page is read the overlay stays as it is; finished
 /// pages are kept in `prices.csv.partial` beside it, and the same question within a day goes on after them.
-pub fn refresh(question: &Question<'_>, dir: &Path, patience: Patience, watch: &dyn Watch) -> Result<Refreshed> {
+pub fn refresh(
+    question: &Question<'_>,
+    dir: &Path,
+    patience: Patience,
+    watch: &dyn Watch,
+) -> Result<Refreshed> {
     let today = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date().to_string();
     let base = match &question.base {
         Some(base) => base.clone(),
@@ -172,7 +183,10 @@ fn read_all(list: &dyn List, journal: &mut Journal, watch: &dyn Watch) -> Result
             let page = match list.page(number, place.as_ref(), &earlier, watch) {
                 Err(fault) if fault.may_retry() && changes < CHANGES => {
                     changes += 1;
-                    watch.waiting("the price list changed: it is read again from its beginning", Duration::ZERO);
+                    watch.waiting(
+                        "the price list changed: it is read again from its beginning",
+                        Duration::ZERO,
+                    );
                     Page { anew: true, ..list.page(number, None, &[], watch)? }
                 }
                 page => Page { anew, ..page? },
@@ -231,6 +245,7 @@ fn complete(
 
 /// An answer that is not what the price list's documentation says.
 pub(crate) fn unexpected(url: &Address, what: &str, error: &dyn std::fmt::Display) -> Fault {
-    Fault::new(Kind::Corrupt, format!("the answer of {} is not {what}: {error}", url.authority()))
-        .hint("is --base-url the address of a price server? If it is, its format has changed: please report it")
+    Fault::new(Kind::Corrupt, format!("the answer of {} is not {what}: {error}", url.authority())).hint(
+        "is --base-url the address of a price server? If it is, its format has changed: please report it",
+    )
 }

@@ -62,7 +62,8 @@ impl<'a> Sold<'a> {
         let vms = self.vms.keys().map(|sku| format!("vm:{sku}"));
         let fixed = self.disks.keys().map(|tier| format!("disk:{tier}"));
         let disks = self.disks.keys().flat_map(|tier| parts.map(|part| format!("{tier}:{part}")));
-        let services = self.services.keys().flat_map(|tier| parts.map(|part| format!("service:{tier}:{part}")));
+        let services =
+            self.services.keys().flat_map(|tier| parts.map(|part| format!("service:{tier}:{part}")));
         let families = self.disks.values().map(|disk| format!("operations:{}", disk.family));
         let all = vms.chain(fixed).chain(disks).chain(services).chain(families);
         all.filter(|item| (self.wanted)(item)).collect()
@@ -78,7 +79,8 @@ impl<'a> Sold<'a> {
         let disks = self.disks.values().collect::<Vec<_>>();
         let disks = disks.iter().map(disk);
         let services = self.services.keys().map(|tier| format!("service:{tier}:capacity"));
-        let mut all: Vec<String> = vms.chain(disks).chain(services).filter(|item| (self.wanted)(item)).collect();
+        let mut all: Vec<String> =
+            vms.chain(disks).chain(services).filter(|item| (self.wanted)(item)).collect();
         all.sort_unstable();
         all
     }

@@ -117,14 +117,17 @@ pub fn of(
     let price = |catalog: &Catalog, (region, item, term): &Key| {
         let (_, commitment) = TERMS.iter().find(|(name, _)| name == term)?;
         let list = catalog.prices.list(question.cloud, region);
-        list.into_iter().find(|(of, at, _)| **of == **item && at == commitment).map(|(_, _, price)| price.clone())
+        list.into_iter()
+            .find(|(of, at, _)| **of == **item && at == commitment)
+            .map(|(_, _, price)| price.clone())
     };
     let before = known(question, sold, question.catalog);
     let now = known(question, sold, after);
     let keys: BTreeSet<&Key> = before.keys().chain(found.keys()).collect();
     for key in keys {
         let old = before.get(key).cloned().or_else(|| price(question.catalog, key));
-        let new = found.contains_key(key).then(|| now.get(key).cloned().or_else(|| price(after, key))).flatten();
+        let new =
+            found.contains_key(key).then(|| now.get(key).cloned().or_else(|| price(after, key))).flatten();
         match (&old, &new) {
             (Some(old), Some(new)) if alike(old, new) => summary.same += 1,
             _ => summary.changes.push(changed(key, old.as_ref(), new.as_ref())),

@@ -9,7 +9,9 @@ Examples:
   forebay catalog list vms --cloud azure --filter 'Standard_E*bs_v5'
   forebay catalog show Standard_E16bs_v5
   forebay catalog check --catalog my-facts
-  forebay catalog diff my-facts";
+  forebay catalog diff my-facts
+  forebay catalog refresh --cloud azure --region eastus
+  forebay catalog calibrate latest";
 
 /// Show, check and compare the facts that planning rests on
 ///
@@ -28,6 +30,8 @@ pub enum CatalogAction {
     Show(ShowFact),
     Check(CheckFacts),
     Diff(DiffFacts),
+    Refresh(RefreshPrices),
+    Calibrate(CalibrateFacts),
 }
 
 /// List the rows of a table of the catalog
@@ -99,6 +103,63 @@ pub struct DiffFacts {
     /// A second directory
     #[arg(value_name = "OTHER")]
     pub other: Option<PathBuf>,
+}
+
+/// Read a provider's public price list into your own catalog
+///
+/// Prices of the machines, disks and services that the catalog knows are written with their source and date; your other rows
+/// stay. A refresh that is stopped goes on where it was when it is run again within a day, and changes nothing before its end.
+/// Google's list needs an API key in FOREBAY_GCP_API_KEY or GOOGLE_API_KEY.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  forebay catalog refresh --cloud azure
+  forebay catalog refresh --cloud aws --region eu-central-1 --items 'vm:r5b.*' --items 'io2*'
+  forebay catalog refresh --cloud gcp --to my-facts")]
+pub struct RefreshPrices {
+    /// Whose prices
+    #[arg(long, value_enum, value_name = "CLOUD")]
+    pub cloud: CloudName,
+    /// Only these regions [default: those that the catalog has prices of]
+    #[arg(long, value_delimiter = ',', value_name = "REGION")]
+    pub region: Vec<String>,
+    /// Only items that match, such as 'vm:Standard_E*' or 'service:*'; * stands for any text
+    #[arg(long, value_name = "GLOB")]
+    pub items: Vec<String>,
+    /// Write to this directory [default: forebay/catalog in the user's data directory]
+    #[arg(long, value_name = "DIR")]
+    pub to: Option<PathBuf>,
+    /// Read from this server instead of the provider's
+    #[arg(long, value_name = "URL")]
+    pub base_url: Option<String>,
+    /// Begin anew, whatever an earlier refresh left
+    #[arg(long)]
+    pub restart: bool,
+    /// Seconds a server may be silent before the connection is made again
+    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600), value_name = "SECONDS")]
+    pub timeout: u64,
+}
+
+/// Learn from runs what systems reach of their limits
+///
+/// Each requirement that a run measured is held against the smallest limit of the design its storage was built by. The
+/// median share of all runs becomes the factor that plans use. Results that are not valid, or that the memory of servers took
+/// part in, are left out and named. A run counts once, however often it is given.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  forebay catalog calibrate latest
+  forebay catalog calibrate 20261121-214226-3f9a1c --design design.toml")]
+pub struct CalibrateFacts {
+    /// The runs
+    #[arg(value_name = "RUN", required = true)]
+    pub runs: Vec<String>,
+    /// The design that the storage was built by [default: the one in the run's record]
+    #[arg(long, value_name = "FILE")]
+    pub design: Option<PathBuf>,
+    /// Write to this directory [default: forebay/catalog in the user's data directory]
+    #[arg(long, value_name = "DIR")]
+    pub to: Option<PathBuf>,
 }
 
 /// The names of the tables.

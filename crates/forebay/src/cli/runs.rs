@@ -2,6 +2,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::planning::Facts;
+
 const EXAMPLES: &str = "\
 Examples:
   forebay runs list
@@ -80,21 +82,41 @@ pub enum ExportAs {
     Json,
 }
 
-/// Compare two runs and say which differences are larger than the noise
+/// Compare two runs, or a run with what studies have published
 ///
-/// Refuses to compare runs that did not do the same, and names every difference.
+/// Says which differences are larger than the noise. Refuses to compare runs that did not do the same, and names every
+/// difference. With `--with published` the figures of one run stand beside those of the same test in the catalog.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  forebay runs compare 20261121-214226-3f9a1c latest")]
+#[command(after_help = "\
+Examples:
+  forebay runs compare 20261121-214226-3f9a1c latest
+  forebay runs compare latest --with published
+  forebay runs compare latest --with published --test ior")]
 pub struct Compare {
-    /// The run to compare with
+    /// The run to compare with; with `--with`, the run
     #[arg(value_name = "BASELINE")]
     pub baseline: String,
     /// The run that is compared
-    #[arg(value_name = "RUN")]
-    pub run: String,
+    #[arg(value_name = "RUN", required_unless_present = "with", conflicts_with = "with")]
+    pub run: Option<String>,
+    /// What to set beside one run
+    #[arg(long, value_enum, value_name = "WHAT", conflicts_with = "force")]
+    pub with: Option<Beside>,
+    /// Only published results of this test [default: the run's own; ior and mdtest for workloads]
+    #[arg(long, value_name = "TEST", requires = "with")]
+    pub test: Option<String>,
     /// Compare runs that did not do the same
     #[arg(long)]
     pub force: bool,
+    #[command(flatten)]
+    pub facts: Facts,
+}
+
+/// What a single run is compared with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Beside {
+    /// Results of studies, from the catalog
+    Published,
 }
 
 /// Write the report of a run as HTML or Markdown

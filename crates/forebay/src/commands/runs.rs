@@ -1,5 +1,6 @@
 mod export;
 mod list;
+mod published;
 mod report;
 
 use fault::Fault;
@@ -21,8 +22,9 @@ pub fn show(context: &Context, arguments: &Show) -> Result {
 
 /// Compares two runs.
 pub fn compare(context: &Context, arguments: &Compare) -> Result {
+    let Some(run) = &arguments.run else { return published::beside(context, arguments) };
     let store = context.settings.store()?;
-    let (baseline, run) = (store.load(&arguments.baseline)?, store.load(&arguments.run)?);
+    let (baseline, run) = (store.load(&arguments.baseline)?, store.load(run)?);
     let comparison = if arguments.force {
         record::compare_anyway(&baseline, &run)
     } else {

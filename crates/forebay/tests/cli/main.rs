@@ -6,6 +6,7 @@ mod design;
 mod errors;
 mod help;
 mod init;
+mod learning;
 mod output;
 mod planning;
 mod runs;

@@ -80,7 +80,9 @@ impl Wrong {
             Self::Shape { at, why } => unexpected(url, "a price list", &format!("at byte {at}, {why}")),
             Self::Input(error) => match error.downcast::<Fault>() {
                 Ok(fault) => fault,
-                Err(error) => Fault::new(Kind::Io, format!("cannot read {}", url.authority())).caused_by(error),
+                Err(error) => {
+                    Fault::new(Kind::Io, format!("cannot read {}", url.authority())).caused_by(error)
+                }
             },
         }
     }
@@ -248,7 +250,11 @@ impl<R: BufRead> Reader<R> {
         if byte == wanted {
             return Ok(());
         }
-        Err(self.wrong(&format!("`{}` was expected, not `{}`", char::from(wanted), char::from(byte).escape_default())))
+        Err(self.wrong(&format!(
+            "`{}` was expected, not `{}`",
+            char::from(wanted),
+            char::from(byte).escape_default()
+        )))
     }
 
     /// The next byte that is no space.
@@ -312,14 +318,13 @@ impl Value {
             match byte {
                 b'"' => self.in_string = true,
                 b'{' | b'[' => self.depth += 1,
-                b'}' | b']' if self.depth == 0 => return (at, true),
+                b'}' | b']' | b',' if self.depth == 0 => return (at, true),
                 b'}' | b']' => {
                     self.depth -= 1;
                     if self.depth == 0 {
                         return (at + 1, true);
                     }
                 }
-                b',' if self.depth == 0 => return (at, true),
                 byte if self.depth == 0 && self.begun && byte.is_ascii_whitespace() => return (at, true),
                 _ => {}
             }

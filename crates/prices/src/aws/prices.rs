@@ -79,7 +79,8 @@ fn price(product: &Meter, dimension: &Dimension, term: &str) -> Result<Option<Me
         let number = text.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
         number.ok_or_else(|| wrong(format!("`{field}` is `{text}`, which is no amount")))
     };
-    let begin = if dimension.begin_range.is_empty() { 0.0 } else { number("beginRange", &dimension.begin_range)? };
+    let begin =
+        if dimension.begin_range.is_empty() { 0.0 } else { number("beginRange", &dimension.begin_range)? };
     let notes = if term == "payg" { "" } else { "standard, nothing paid upfront" };
     Ok(Some(Meter {
         term: term.to_owned(),
@@ -133,7 +134,10 @@ mod tests {
     fn all(value: serde_json::Value, reserved: bool, product: &Meter) -> Vec<String> {
         let offers: Offers = serde_json::from_value(value).unwrap();
         let found = of(&offers, reserved, std::slice::from_ref(product)).unwrap();
-        found.iter().map(|meter| format!("{} {} {} from {}", meter.term, meter.usd, meter.unit, meter.from)).collect()
+        found
+            .iter()
+            .map(|meter| format!("{} {} {} from {}", meter.term, meter.usd, meter.unit, meter.from))
+            .collect()
     }
 
     #[test]
@@ -141,12 +145,15 @@ mod tests {
         let text = include_str!("../../../catalog/tests/samples/aws_price_list.json");
         let sample: serde_json::Value = serde_json::from_str(text).unwrap();
         let terms = sample["terms"]["OnDemand"]["EXAMPLESKUIO2IOPS"].clone();
-        let expected =
-            ["payg 0.065 IOPS-month from 0", "payg 0.046 IOPS-month from 32000", "payg 0.032 IOPS-month from 64000"];
+        let expected = [
+            "payg 0.065 IOPS-month from 0",
+            "payg 0.046 IOPS-month from 32000",
+            "payg 0.032 IOPS-month from 64000",
+        ];
         assert_eq!(all(terms, false, &product("io2:iops", "iops")), expected);
     }
 
-    fn offer(unit: &str, usd: &str, lease: serde_json::Value) -> serde_json::Value {
+    fn offer(unit: &str, usd: &str, lease: &serde_json::Value) -> serde_json::Value {
         json!({ "o": {
             "priceDimensions": { "d": { "unit": unit, "beginRange": "0", "endRange": "Inf", "pricePerUnit": { "USD": usd } } },
             "termAttributes": lease,
@@ -155,18 +162,24 @@ mod tests {
 
     #[test]
     fn throughput_is_sold_by_the_gib_and_operations_one_by_one() {
-        let throughput = all(offer("GiBps-mo", "40.96", json!({})), false, &product("gp3:throughput", "throughput"));
+        let throughput =
+            all(offer("GiBps-mo", "40.96", &json!({})), false, &product("gp3:throughput", "throughput"));
         assert_eq!(throughput, ["payg 0.04 MiBps-month from 0"]);
-        let operations = all(offer("IOs", "0.00000005", json!({})), false, &product("operations:EBS magnetic", "operations"));
+        let operations = all(
+            offer("IOs", "0.00000005", &json!({})),
+            false,
+            &product("operations:EBS magnetic", "operations"),
+        );
         assert!(operations[0].starts_with("payg 0.05"), "{operations:?}");
-        assert!(all(offer("Furlongs", "1", json!({})), false, &product("x", "capacity")).is_empty());
+        assert!(all(offer("Furlongs", "1", &json!({})), false, &product("x", "capacity")).is_empty());
     }
 
     #[test]
     fn reservations_are_standard_and_paid_by_the_hour() {
         let lease = |length: &str, class: &str, option: &str| {
-            let lease = json!({ "LeaseContractLength": length, "OfferingClass": class, "PurchaseOption": option });
-            all(offer("Hrs", "0.5", lease), true, &product("vm:x", "each"))
+            let lease =
+                json!({ "LeaseContractLength": length, "OfferingClass": class, "PurchaseOption": option });
+            all(offer("Hrs", "0.5", &lease), true, &product("vm:x", "each"))
         };
         assert_eq!(lease("1yr", "standard", "No Upfront"), ["1y 0.5 each-hour from 0"]);
         assert_eq!(lease("3yr", "standard", "No Upfront"), ["3y 0.5 each-hour from 0"]);

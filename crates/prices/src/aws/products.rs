@@ -91,7 +91,16 @@ fn volume(product: &Product, sold: &Sold<'_>) -> Option<Match> {
     let (what, from) = if usage.contains("EBS:VolumeUsage") && product.family == "Storage" {
         ("capacity", 0.0)
     } else if usage.contains("EBS:VolumeP-IOPS") && attributes.group.starts_with("EBS IOPS") {
-        ("iops", if usage.ends_with(".tier2") { 32_000.0 } else if usage.ends_with(".tier3") { 64_000.0 } else { 0.0 })
+        (
+            "iops",
+            if tier_of(usage) == "tier2" {
+                32_000.0
+            } else if tier_of(usage) == "tier3" {
+                64_000.0
+            } else {
+                0.0
+            },
+        )
     } else if usage.contains("EBS:VolumeP-Throughput") {
         ("throughput", 0.0)
     } else {
@@ -104,6 +113,11 @@ fn volume(product: &Product, sold: &Sold<'_>) -> Option<Match> {
         _ => &[tier],
     };
     some(tiers.iter().filter_map(|tier| sold.disk(tier, what)).collect(), what, from)
+}
+
+/// What a usage type ends with: `EBS:VolumeP-IOPS.io2.tier2`.
+fn tier_of(usage: &str) -> &str {
+    usage.rsplit_once('.').map_or("", |(_, tier)| tier)
 }
 
 fn some(items: Vec<String>, counted: &'static str, from: f64) -> Option<Match> {
@@ -123,7 +137,11 @@ fn fsx(product: &Product, sold: &Sold<'_>) -> Option<Match> {
         _ => return None,
     };
     if attributes.file_system_type == "Lustre" {
-        return some(lustre(attributes).iter().filter_map(|tier| sold.service(tier, what)).collect(), what, 0.0);
+        return some(
+            lustre(attributes).iter().filter_map(|tier| sold.service(tier, what)).collect(),
+            what,
+            0.0,
+        );
     }
     if what == "capacity" && attributes.storage_type != "SSD" {
         return None;
@@ -149,7 +167,9 @@ fn lustre(attributes: &Attributes) -> Vec<String> {
         .collect();
     match (attributes.storage_type.as_str(), digits.parse::<u32>()) {
         ("SSD", Ok(rate @ (125 | 250 | 500 | 1000))) => vec![format!("PERSISTENT_2-SSD-{rate}")],
-        ("SSD", Ok(rate @ (50 | 100 | 200))) if !is_scratch(attributes) => vec![format!("PERSISTENT_1-SSD-{rate}")],
+        ("SSD", Ok(rate @ (50 | 100 | 200))) if !is_scratch(attributes) => {
+            vec![format!("PERSISTENT_1-SSD-{rate}")]
+        }
         ("HDD", Ok(rate @ (12 | 40))) => vec![format!("PERSISTENT_1-HDD-{rate}")],
         ("SSD", _) if is_scratch(attributes) => vec!["SCRATCH_1-SSD".to_owned(), "SCRATCH_2-SSD".to_owned()],
         _ => Vec::new(),
@@ -157,7 +177,9 @@ fn lustre(attributes: &Attributes) -> Vec<String> {
 }
 
 fn is_scratch(attributes: &Attributes) -> bool {
-    [&attributes.deployment_option, &attributes.usagetype].iter().any(|text| text.to_lowercase().contains("scratch"))
+    [&attributes.deployment_option, &attributes.usagetype]
+        .iter()
+        .any(|text| text.to_lowercase().contains("scratch"))
 }
 
 fn efs(product: &Product, sold: &Sold<'_>) -> Option<Match> {
@@ -167,7 +189,11 @@ fn efs(product: &Product, sold: &Sold<'_>) -> Option<Match> {
         ("Storage", "One Zone-General Purpose") => &["EFS-OneZone-Provisioned"],
         ("Provisioned Throughput", _) if attributes.usagetype.contains("ProvisionedTP-MiBpsHrs") => {
             let tiers = ["EFS-Provisioned", "EFS-OneZone-Provisioned"];
-            return some(tiers.iter().filter_map(|tier| sold.service(tier, "throughput")).collect(), "throughput", 0.0);
+            return some(
+                tiers.iter().filter_map(|tier| sold.service(tier, "throughput")).collect(),
+                "throughput",
+                0.0,
+            );
         }
         _ => return None,
     };
@@ -182,12 +208,15 @@ mod tests {
 
     use super::*;
 
-    fn items(family: &str, attributes: serde_json::Value) -> Vec<String> {
+    fn items(family: &str, attributes: &serde_json::Value) -> Vec<String> {
         let product: Product =
             serde_json::from_value(json!({ "productFamily": family, "attributes": attributes })).unwrap();
         let catalog = Catalog::embedded().unwrap();
         let sold = Sold::new(&catalog, Cloud::Aws, &|_| true);
-        of(&product, "us-east-1", &sold, "s", "d").into_iter().map(|meter| format!("{} {}", meter.item, meter.from)).collect()
+        of(&product, "us-east-1", &sold, "s", "d")
+            .into_iter()
+            .map(|meter| format!("{} {}", meter.item, meter.from))
+            .collect()
     }
 
     fn machine(change: (&str, &str)) -> Vec<String> {
@@ -197,7 +226,7 @@ mod tests {
             "operation": "RunInstances", "usagetype": "BoxUsage:i3en.6xlarge",
         });
         attributes[change.0] = change.1.into();
-        items("Compute Instance", attributes)
+        items("Compute Instance", &attributes)
     }
 
     #[test]
@@ -220,11 +249,17 @@ mod tests {
     fn the_tiers_of_a_volume_are_bands_of_one_price() {
         let iops = |usage: &str, group: &str| {
             let attributes = json!({ "servicecode": "AmazonEC2", "volumeApiName": "io2", "usagetype": usage, "group": group });
-            items("System Operation", attributes)
+            items("System Operation", &attributes)
         };
         assert_eq!(iops("EBS:VolumeP-IOPS.io2", "EBS IOPS"), ["io2:iops 0", "io2-bx:iops 0"]);
-        assert_eq!(iops("EUC1-EBS:VolumeP-IOPS.io2.tier2", "EBS IOPS Tier 2"), ["io2:iops 32000", "io2-bx:iops 32000"]);
-        assert_eq!(iops("EBS:VolumeP-IOPS.io2.tier3", "EBS IOPS Tier 3"), ["io2:iops 64000", "io2-bx:iops 64000"]);
+        assert_eq!(
+            iops("EUC1-EBS:VolumeP-IOPS.io2.tier2", "EBS IOPS Tier 2"),
+            ["io2:iops 32000", "io2-bx:iops 32000"]
+        );
+        assert_eq!(
+            iops("EBS:VolumeP-IOPS.io2.tier3", "EBS IOPS Tier 3"),
+            ["io2:iops 64000", "io2-bx:iops 64000"]
+        );
     }
 
     #[test]
@@ -234,17 +269,23 @@ mod tests {
                 "servicecode": "AmazonFSx", "fileSystemType": "Lustre", "storageType": storage,
                 "throughputCapacity": rate, "usagetype": usage, "deploymentOption": "Single-AZ",
             });
-            items(family, attributes)
+            items(family, &attributes)
         };
-        assert_eq!(lustre("Storage", "SSD", "250 MB/s/TiB", "Lustre-Storage"), ["service:PERSISTENT_2-SSD-250:capacity 0"]);
-        assert_eq!(lustre("Storage", "HDD", "12", "Lustre-Storage"), ["service:PERSISTENT_1-HDD-12:capacity 0"]);
+        assert_eq!(
+            lustre("Storage", "SSD", "250 MB/s/TiB", "Lustre-Storage"),
+            ["service:PERSISTENT_2-SSD-250:capacity 0"]
+        );
+        assert_eq!(
+            lustre("Storage", "HDD", "12", "Lustre-Storage"),
+            ["service:PERSISTENT_1-HDD-12:capacity 0"]
+        );
         assert_eq!(lustre("Storage", "SSD", "200", "Lustre-Scratch").len(), 2);
         assert!(lustre("Storage", "SSD", "250", "Lustre-BackupUsage").is_empty());
         let zfs = |option: &str| {
             let attributes = json!({
                 "servicecode": "AmazonFSx", "fileSystemType": "OpenZFS", "storageType": "SSD", "deploymentOption": option,
             });
-            items("Storage", attributes)
+            items("Storage", &attributes)
         };
         assert_eq!(zfs("Single-AZ"), ["service:FSx-OpenZFS-SSD:capacity 0"]);
         assert_eq!(zfs("Single-AZ_2"), ["service:FSx-OpenZFS-2-SSD:capacity 0"]);

@@ -57,7 +57,9 @@ fn machine(item: &Item, sold: &Sold<'_>) -> Option<Match> {
     let product = item.product_name.to_lowercase();
     let name = format!("{} {}", item.sku_name, item.meter_name).to_lowercase();
     let other = ["windows", "cloud services", "cloudservices", "dedicated host", "rhel", "suse"];
-    if other.iter().any(|word| product.contains(word)) || ["spot", "low priority"].iter().any(|word| name.contains(word)) {
+    if other.iter().any(|word| product.contains(word))
+        || ["spot", "low priority"].iter().any(|word| name.contains(word))
+    {
         return None;
     }
     let items = sold.vm(&item.arm_sku_name).into_iter().collect();
@@ -69,13 +71,16 @@ fn disk(item: &Item, sold: &Sold<'_>) -> Option<Match> {
     if let Some(tier) = ["Premium SSD v2", "Ultra"].iter().find(|name| product.contains(*name)) {
         return provisioned(if *tier == "Ultra" { "Ultra" } else { "PremiumV2" }, meter, sold);
     }
-    let family = ["Premium SSD", "Standard SSD", "Standard HDD"].into_iter().find(|name| product.starts_with(name))?;
+    let family =
+        ["Premium SSD", "Standard SSD", "Standard HDD"].into_iter().find(|name| product.starts_with(name))?;
     if !product.ends_with("Managed Disks") {
         return None;
     }
     let (tier, rest) = meter.split_once(' ').unwrap_or((item.sku_name.split_once(' ')?.0, ""));
     match rest {
-        "LRS Disk" => Some(Match { items: sold.fixed_disk(tier).into_iter().collect(), counted: Counted::Each }),
+        "LRS Disk" => {
+            Some(Match { items: sold.fixed_disk(tier).into_iter().collect(), counted: Counted::Each })
+        }
         "LRS Disk Operations" | "Disk Operations" => {
             Some(Match { items: sold.operations(family).into_iter().collect(), counted: Counted::Operations })
         }
@@ -98,9 +103,12 @@ fn provisioned(tier: &str, meter: &str, sold: &Sold<'_>) -> Option<Match> {
 
 /// The plain meters of the service levels; double encryption and cool access are other meters.
 fn netapp(item: &Item, sold: &Sold<'_>) -> Option<Match> {
-    let service = |tiers: &[&str], what: &str| tiers.iter().filter_map(|tier| sold.service(tier, what)).collect();
+    let service =
+        |tiers: &[&str], what: &str| tiers.iter().filter_map(|tier| sold.service(tier, what)).collect();
     let (items, counted) = match item.meter_name.as_str() {
-        "Standard Capacity" => (service(&["ANF-Standard", "ANF-Large-Standard"], "capacity"), Counted::Capacity),
+        "Standard Capacity" => {
+            (service(&["ANF-Standard", "ANF-Large-Standard"], "capacity"), Counted::Capacity)
+        }
         "Premium Capacity" => (service(&["ANF-Premium", "ANF-Large-Premium"], "capacity"), Counted::Capacity),
         "Ultra Capacity" => (service(&["ANF-Ultra", "ANF-Large-Ultra"], "capacity"), Counted::Capacity),
         "Flexible Service Level Capacity" => (service(&["ANF-Flexible"], "capacity"), Counted::Capacity),
@@ -119,7 +127,9 @@ fn lustre(item: &Item, sold: &Sold<'_>) -> Option<Match> {
         name.split(|letter: char| !letter.is_ascii_digit()).filter(|text| !text.is_empty()).collect();
     numbers.sort_unstable();
     numbers.dedup();
-    let tiers = numbers.iter().filter_map(|number| sold.service(&format!("AMLFS-Durable-Premium-{number}"), "capacity"));
+    let tiers = numbers
+        .iter()
+        .filter_map(|number| sold.service(&format!("AMLFS-Durable-Premium-{number}"), "capacity"));
     let items: Vec<String> = tiers.collect();
     (items.len() == 1).then_some(Match { items, counted: Counted::Capacity })
 }
@@ -195,7 +205,10 @@ mod tests {
         let catalog = Catalog::embedded().unwrap();
         let sold = Sold::new(&catalog, Cloud::Azure, &|_| true);
         let found = of(&item(change), "eastus", &sold, "2026-11-22");
-        found.iter().map(|meter| format!("{} {} {} {}", meter.item, meter.term, meter.usd, meter.unit)).collect()
+        found
+            .iter()
+            .map(|meter| format!("{} {} {} {}", meter.item, meter.term, meter.usd, meter.unit))
+            .collect()
     }
 
     fn machine(change: impl FnOnce(&mut Item)) -> Vec<String> {
@@ -276,7 +289,10 @@ mod tests {
             })
         };
         assert_eq!(netapp("Ultra Capacity").len(), 2);
-        assert_eq!(netapp("Flexible Service Level Throughput MiBps"), ["service:ANF-Flexible:throughput payg 1 MiBps-hour"]);
+        assert_eq!(
+            netapp("Flexible Service Level Throughput MiBps"),
+            ["service:ANF-Flexible:throughput payg 1 MiBps-hour"]
+        );
         assert!(netapp("Ultra Double Encrypted Capacity").is_empty());
         let lustre = |sku: &str| {
             all(|item| {
@@ -287,7 +303,10 @@ mod tests {
                 item.unit_of_measure = "1 GiB/Hour".to_owned();
             })
         };
-        assert_eq!(lustre("Durable Premium 250"), ["service:AMLFS-Durable-Premium-250:capacity payg 1 GiB-hour"]);
+        assert_eq!(
+            lustre("Durable Premium 250"),
+            ["service:AMLFS-Durable-Premium-250:capacity payg 1 GiB-hour"]
+        );
         assert!(lustre("Durable Premium 2500").is_empty());
     }
 }

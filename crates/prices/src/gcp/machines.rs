@@ -7,8 +7,11 @@ use crate::meter::Meter;
 use crate::sold::Sold;
 
 /// How the price list names a series, where that is not the series in capitals.
-const NAMES: [(&str, &str, &str); 3] =
-    [("n1", "n1 predefined", ""), ("n2d", "n2d amd", "n2d amd"), ("c2", "compute optimized", "compute optimized")];
+const NAMES: [(&str, &str, &str); 3] = [
+    ("n1", "n1 predefined", ""),
+    ("n2d", "n2d amd", "n2d amd"),
+    ("c2", "compute optimized", "compute optimized"),
+];
 
 /// The part of a machine that a description speaks of: `core:n2`, `ram:n2`. Custom, sole-tenant and spot machines have other
 /// descriptions.

@@ -106,7 +106,8 @@ fn matched(sku: &Sku, term: &str, sold: &Sold<'_>) -> Option<(String, &'static s
 }
 
 fn part(description: &str, committed: bool, sold: &Sold<'_>) -> Option<String> {
-    let series: BTreeSet<&str> = sold.vms().filter(|vm| sold.vm(&vm.sku).is_some()).map(|vm| &*vm.series).collect();
+    let series: BTreeSet<&str> =
+        sold.vms().filter(|vm| sold.vm(&vm.sku).is_some()).map(|vm| &*vm.series).collect();
     series.into_iter().find_map(|series| machines::part(description, committed, series))
 }
 
@@ -154,9 +155,7 @@ mod tests {
     use super::*;
 
     fn sku(description: &str, unit: &str, rates: &[(f64, i64)]) -> Sku {
-        let rate = |(start, nanos): &(f64, i64)| {
-            json!({ "startUsageAmount": start, "unitPrice": { "currencyCode": "USD", "units": "0", "nanos": nanos } })
-        };
+        let rate = |(start, nanos): &(f64, i64)| json!({ "startUsageAmount": start, "unitPrice": { "currencyCode": "USD", "units": "0", "nanos": nanos } });
         let rates: Vec<_> = rates.iter().map(rate).collect();
         let usage = if description.starts_with("Commitment") { "Commit1Yr" } else { "OnDemand" };
         serde_json::from_value(json!({
@@ -171,15 +170,26 @@ mod tests {
         let catalog = Catalog::embedded().unwrap();
         let sold = Sold::new(&catalog, Cloud::Gcp, &|_| true);
         let found = of(sku, "us-central1", &sold, "2026-11-22").unwrap();
-        found.iter().map(|meter| format!("{} {} {} {}", meter.item, meter.term, meter.usd, meter.unit)).collect()
+        found
+            .iter()
+            .map(|meter| format!("{} {} {} {}", meter.item, meter.term, meter.usd, meter.unit))
+            .collect()
     }
 
     #[test]
     fn a_regional_disk_is_not_a_zonal_one() {
         let price = [(0.0, 100_000_000)];
-        assert_eq!(all(&sku("SSD backed PD Capacity", "GiBy.mo", &price)), ["pd-ssd:capacity payg 0.1 GiB-month"]);
+        assert_eq!(
+            all(&sku("SSD backed PD Capacity", "GiBy.mo", &price)),
+            ["pd-ssd:capacity payg 0.1 GiB-month"]
+        );
         assert_eq!(all(&sku("SSD backed PD Capacity in London", "GiBy.mo", &price)).len(), 1);
-        for other in ["Regional SSD backed PD Capacity", "Regional Balanced PD Capacity", "Hyperdisk Balanced High Availability Capacity", "Confidential SSD backed PD Capacity in Iowa"] {
+        for other in [
+            "Regional SSD backed PD Capacity",
+            "Regional Balanced PD Capacity",
+            "Hyperdisk Balanced High Availability Capacity",
+            "Confidential SSD backed PD Capacity in Iowa",
+        ] {
             assert!(all(&sku(other, "GiBy.mo", &price)).is_empty(), "{other}");
         }
     }
@@ -191,7 +201,8 @@ mod tests {
         std::fs::write(dir.path().join("disks.csv"), row).unwrap();
         let catalog = Catalog::load(dir.path()).unwrap();
         let sold = Sold::new(&catalog, Cloud::Gcp, &|_| true);
-        let found = |name: &str| of(&sku(name, "GiBy.mo", &[(0.0, 1)]), "us-central1", &sold, "").unwrap().len();
+        let found =
+            |name: &str| of(&sku(name, "GiBy.mo", &[(0.0, 1)]), "us-central1", &sold, "").unwrap().len();
         assert_eq!(found("Balanced PD Capacity"), 1);
         assert_eq!(found("Balanced PD Capacity in Tokyo"), 1);
         assert_eq!(found("Regional Balanced PD Capacity"), 0);
@@ -200,17 +211,29 @@ mod tests {
     #[test]
     fn a_first_band_may_be_free() {
         let found = all(&sku("Storage PD Capacity", "GiBy.mo", &[(0.0, 0), (30.0, 40_000_000)]));
-        assert_eq!(found, ["pd-standard:capacity payg 0 GiB-month", "pd-standard:capacity payg 0.04 GiB-month"]);
+        assert_eq!(
+            found,
+            ["pd-standard:capacity payg 0 GiB-month", "pd-standard:capacity payg 0.04 GiB-month"]
+        );
         assert_eq!(all(&sku("N2 Instance Core running in Americas", "h", &[(0.0, 0), (1.0, 5)])).len(), 1);
     }
 
     #[test]
     fn services_and_commitments() {
         let one = |text: &str, unit: &str| all(&sku(text, unit, &[(0.0, 1_000_000_000)])).join(";");
-        assert_eq!(one("Filestore Capacity Zonal Iowa", "GiBy.mo"), "service:Filestore-Zonal:capacity payg 1 GiB-month");
+        assert_eq!(
+            one("Filestore Capacity Zonal Iowa", "GiBy.mo"),
+            "service:Filestore-Zonal:capacity payg 1 GiB-month"
+        );
         assert_eq!(one("Filestore Backup Capacity Zonal", "GiBy.mo"), "");
-        assert_eq!(one("Managed Lustre 500 MB/s per TiB Iowa", "GiBy.h"), "service:Managed-Lustre-500:capacity payg 1 GiB-hour");
-        assert_eq!(one("Managed Lustre Dynamic 25", "GiBy.h"), "service:Managed-Lustre-Dynamic-25:capacity payg 1 GiB-hour");
+        assert_eq!(
+            one("Managed Lustre 500 MB/s per TiB Iowa", "GiBy.h"),
+            "service:Managed-Lustre-500:capacity payg 1 GiB-hour"
+        );
+        assert_eq!(
+            one("Managed Lustre Dynamic 25", "GiBy.h"),
+            "service:Managed-Lustre-Dynamic-25:capacity payg 1 GiB-hour"
+        );
         assert_eq!(one("Commitment v1: N2 Cpu in Americas for 1 Year", "h"), "core:n2 1y 1 each-hour");
     }
 }

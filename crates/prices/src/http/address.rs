@@ -21,7 +21,10 @@ impl Address {
             return Err(wrong("it names no host", "write for example `https://prices.example.com`"));
         };
         if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
-            return Err(wrong("it holds a user name", "price lists need none; leave out what stands before the @"));
+            return Err(wrong(
+                "it holds a user name",
+                "price lists need none; leave out what stands before the @",
+            ));
         }
         match uri.scheme_str() {
             Some("https") => Ok(Self(uri)),
@@ -51,8 +54,9 @@ impl Address {
         target.ok().filter(|target| target.server() == self.server()).ok_or_else(|| {
             let shown: String = link.chars().take(200).collect();
             let message = format!("{} leads to another server: `{shown}`", self.authority());
-            Fault::new(Kind::Refused, message)
-                .hint("links and redirects are followed on the same server alone; name another one with --base-url")
+            Fault::new(Kind::Refused, message).hint(
+                "links and redirects are followed on the same server alone; name another one with --base-url",
+            )
         })
     }
 
@@ -86,7 +90,8 @@ impl fmt::Display for Address {
 
 fn is_loopback(host: &str) -> bool {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
-    bare.eq_ignore_ascii_case("localhost") || bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+    bare.eq_ignore_ascii_case("localhost")
+        || bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 /// `text` as a value in a query.
@@ -109,10 +114,14 @@ mod tests {
 
     #[test]
     fn prices_come_over_https_or_from_this_machine() {
-        for good in ["https://prices.azure.com", "http://127.0.0.1:80/x", "http://[::1]:9", "http://localhost"] {
+        for good in
+            ["https://prices.azure.com", "http://127.0.0.1:80/x", "http://[::1]:9", "http://localhost"]
+        {
             assert!(Address::parse(good).is_ok(), "{good}");
         }
-        for bad in ["http://prices.azure.com", "http://127.0.0.1.evil.com", "ftp://x", "x", "https://a:b@x", ""] {
+        for bad in
+            ["http://prices.azure.com", "http://127.0.0.1.evil.com", "ftp://x", "x", "https://a:b@x", ""]
+        {
             assert!(Address::parse(bad).is_err(), "{bad}");
         }
     }
@@ -123,7 +132,12 @@ mod tests {
         assert!(here.follow("https://prices.azure.com:443/api?skip=1000").is_ok());
         assert!(here.follow("https://PRICES.azure.com/x").is_ok());
         assert_eq!(here.follow("/x?y").unwrap().to_string(), "https://prices.azure.com/x?y");
-        for away in ["https://evil.com/", "http://prices.azure.com/", "//evil.com/x", "https://prices.azure.com:8443/"] {
+        for away in [
+            "https://evil.com/",
+            "http://prices.azure.com/",
+            "//evil.com/x",
+            "https://prices.azure.com:8443/",
+        ] {
             assert!(here.follow(away).is_err(), "{away}");
         }
         assert_eq!(here.join("/retail?a=b").unwrap().to_string(), "https://prices.azure.com/api/retail?a=b");

@@ -36,8 +36,8 @@ impl Default for Patience {
         Self {
             tries: 6,
             first_wait: Duration::from_millis(500),
-            longest_wait: Duration::from_secs(120),
-            silence: Duration::from_secs(60),
+            longest_wait: Duration::from_mins(2),
+            silence: Duration::from_mins(1),
         }
     }
 }
@@ -118,7 +118,13 @@ impl Client {
     }
 
     /// Waits before the next try, or gives up.
-    pub(super) fn pause(&self, trouble: Trouble, number: u32, url: &Address, watch: &dyn Watch) -> Result<()> {
+    pub(super) fn pause(
+        &self,
+        trouble: Trouble,
+        number: u32,
+        url: &Address,
+        watch: &dyn Watch,
+    ) -> Result<()> {
         let (after, why) = match trouble {
             Trouble::Lasting(fault) => return Err(fault),
             Trouble::Passing { after, why } => (after, why),
@@ -177,7 +183,11 @@ impl Client {
         Err(Trouble::Lasting(Fault::new(Kind::Io, message).hint("is --base-url right?")))
     }
 
-    fn send(&self, url: &Address, rest: Option<Rest<'_>>) -> std::result::Result<Response<Body>, ureq::Error> {
+    fn send(
+        &self,
+        url: &Address,
+        rest: Option<Rest<'_>>,
+    ) -> std::result::Result<Response<Body>, ureq::Error> {
         let mut request = self.agent.get(url.uri()).header("accept", "application/json");
         if let Some(Secret(key)) = &self.key {
             // In a header, so that no log of addresses has it.

@@ -47,9 +47,11 @@ pub fn of_error(error: &ureq::Error, url: &Address) -> Trouble {
             _ => Trouble::passing(plain(error)),
         },
         ureq::Error::Protocol(error) => Trouble::passing(format!("the answer is no HTTP: {error}")),
-        ureq::Error::ConnectProxyFailed(why) => {
-            Trouble::Lasting(lasting(url, &format!("the proxy refused: {why}"), "look at HTTPS_PROXY and NO_PROXY"))
-        }
+        ureq::Error::ConnectProxyFailed(why) => Trouble::Lasting(lasting(
+            url,
+            &format!("the proxy refused: {why}"),
+            "look at HTTPS_PROXY and NO_PROXY",
+        )),
         ureq::Error::Tls(_) | ureq::Error::Rustls(_) => Trouble::Lasting(lasting(
             url,
             &error.to_string(),
@@ -63,7 +65,8 @@ pub fn of_error(error: &ureq::Error, url: &Address) -> Trouble {
 pub fn of_status(response: &Response<Body>, url: &Address, with_key: bool) -> Option<Trouble> {
     let status = response.status().as_u16();
     let server = url.authority();
-    let fault = |kind, message: String, hint: &str| Some(Trouble::Lasting(Fault::new(kind, message).hint(hint)));
+    let fault =
+        |kind, message: String, hint: &str| Some(Trouble::Lasting(Fault::new(kind, message).hint(hint)));
     match status {
         200 | 206 => None,
         408 | 425 | 429 | 500 | 502..=504 => {
