@@ -50,7 +50,9 @@ fn heading(record: &RunRecord) -> String {
 
 fn test_section(test: &TestRecord) -> String {
     let equivalence = test.equivalence.as_ref().map(|words| format!(" ({words})")).unwrap_or_default();
-    let heading = format!("{}: {}{equivalence}", paint::strong(&test.name), test.summary);
+    let held = test.held_memory.map(|held| format!(", {} of memory held", held.size_bytes));
+    let held = held.unwrap_or_default();
+    let heading = format!("{}: {}{held}{equivalence}", paint::strong(&test.name), test.summary);
     let mut parts = vec![heading, format!("in {}{}", test.target.display(), elsewhere(test))];
     parts.push(phases::table(test).to_string());
     parts.extend(checks::section(test));

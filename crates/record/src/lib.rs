@@ -37,8 +37,8 @@ pub use plan::{
 };
 pub use process::{Origin, boot_id, is_alive, is_gone};
 pub use run::{
-    Direction, Repetition, RequirementVerdict, RunError, RunRecord, RunState, SpecDocument, Spread,
-    TestRecord, VERSION,
+    Direction, HeldMemory, Repetition, RequirementVerdict, RunError, RunRecord, RunState, SpecDocument,
+    Spread, TestRecord, VERSION,
 };
 pub use schema::{plan_schema, schema};
 pub use store::{Store, Summary};

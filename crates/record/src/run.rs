@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use host::Environment;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::Bandwidth;
+use units::{Bandwidth, Bytes};
 
 use crate::check::{Check, Validity};
 use crate::phase::PhaseResult;
@@ -105,10 +105,22 @@ pub struct TestRecord {
     pub equivalence: Option<String>,
     /// The machine and the storage, when the target is on another file system than the first test's.
     pub environment: Option<Environment>,
+    /// Memory that was kept from the page cache while it ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_memory: Option<HeldMemory>,
     /// Repetitions in order.
     pub repetitions: Vec<Repetition>,
     /// Checks over all repetitions (variance).
     pub checks: Vec<Check>,
+}
+
+/// Memory that a test held, so that less was left for the page cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HeldMemory {
+    /// How much.
+    pub size_bytes: Bytes,
+    /// Whether it could not be swapped out.
+    pub locked: bool,
 }
 
 /// One pass over the phases.

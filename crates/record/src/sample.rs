@@ -84,6 +84,7 @@ pub(crate) fn record_of(rates: &[f64]) -> RunRecord {
             pcores: 1,
             equivalence: None,
             environment: None,
+            held_memory: None,
             repetitions: repetitions
                 .map(|(rate, number)| Repetition { number, phases: vec![phase("read", *rate)] })
                 .collect(),

@@ -167,6 +167,7 @@ impl Sample {
             pcores: self.ranks,
             equivalence: Some(format!("time-boxed {} s", self.seconds)),
             environment: None,
+            held_memory: None,
             repetitions,
             checks: vec![Check::pass(
                 "variance",

@@ -32,10 +32,10 @@ pub(super) fn cache_hit_proof(phase: &PhaseResult, context: &Context<'_>) -> Che
             "use a directory on the storage you want to know about",
         );
     }
-    if context.several_targets {
+    if context.uncounted_targets {
         return Check::not_applicable(
             PROOF,
-            "the files are in several targets, and bytes are counted below the first",
+            "the files are in several targets, and their bytes are not all counted, or not all at the same place",
         );
     }
     let Some(first) = phase.counters.traffic.first() else {

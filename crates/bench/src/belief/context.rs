@@ -29,8 +29,8 @@ pub struct Context<'a> {
     pub available_after: Bytes,
     /// Dirty and Writeback pages of the whole host when the phase began.
     pub dirty_before: Bytes,
-    /// Whether the files are spread over several targets, of which only the first one's traffic is counted.
-    pub several_targets: bool,
+    /// Whether the files are spread over several targets whose bytes are not all counted, or not all at the same place.
+    pub uncounted_targets: bool,
     /// What holds the load back on purpose, if anything does (`1000 operations/s`, `a rest of 1 ms after each transfer`).
     pub paced: Option<String>,
 }
@@ -66,7 +66,7 @@ impl<'a> Context<'a> {
             available_before: available,
             available_after: available,
             dirty_before: Bytes::ZERO,
-            several_targets: false,
+            uncounted_targets: false,
             paced: None,
         }
     }

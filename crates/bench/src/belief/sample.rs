@@ -168,6 +168,7 @@ pub(super) fn test(rates: &[u64]) -> TestRecord {
         pcores: 2,
         equivalence: None,
         environment: None,
+        held_memory: None,
         repetitions: rates.iter().zip(1..).map(repetition).collect(),
         checks: Vec::new(),
     }

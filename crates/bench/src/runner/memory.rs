@@ -51,6 +51,11 @@ impl HeldMemory {
         Ok(held)
     }
 
+    /// What the record says of it.
+    pub fn told(&self) -> record::HeldMemory {
+        record::HeldMemory { size_bytes: Bytes::new(self.length as u64), locked: self.locked }
+    }
+
     fn map(size: Bytes) -> Result<Self> {
         let length = size.as_usize().next_multiple_of(PAGE);
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;

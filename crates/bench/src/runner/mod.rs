@@ -5,6 +5,7 @@ mod collect;
 mod memory;
 mod phase;
 mod preflight;
+mod probes;
 mod session;
 mod watch;
 

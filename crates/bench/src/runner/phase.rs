@@ -5,13 +5,14 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use fault::{Fault, Kind, Result};
 use fleet::Meeting;
 use fleet::local::{LocalRank, launch};
-use host::{Counters, Environment, Probe, System};
+use host::{Counters, Environment, System};
 use record::{
     EngineUsed, Event, Listener, Mark, OperationError, OperationKind, Outcome, PhaseResult, StopCause,
 };
 use units::{Bytes, Iops};
 
 use super::collect::Collector;
+use super::probes::Probes;
 use super::watch::Watch;
 use crate::allocation;
 use crate::belief::{self, Context};
@@ -41,8 +42,8 @@ pub struct PhaseSetting<'a> {
     pub grounds: &'a Grounds,
     /// The machine.
     pub environment: &'a Environment,
-    /// Its counters.
-    pub probe: &'a Probe,
+    /// The counters below its targets.
+    pub probes: &'a Probes,
     /// pCores that rates refer to.
     pub pcores: u32,
     /// What each rank's share holds.
@@ -145,7 +146,7 @@ impl<'a> PhaseRun<'a> {
             host: &setting.environment.hostname,
         };
         let mut collector = Collector::default();
-        let before = setting.probe.counters();
+        let before = setting.probes.counters();
         let fallback_origin = now();
         let work = |rank: &LocalRank| {
             own_table();
@@ -162,7 +163,7 @@ impl<'a> PhaseRun<'a> {
             Ok::<_, Fault>(running.join())
         })?;
         let elapsed = now() - fallback_origin;
-        let counters = setting.probe.counters().since(&before);
+        let counters = setting.probes.counters().since(&before);
         let (errors, failure) = failures.into_parts();
         Ok(Measured {
             outcomes,
@@ -260,7 +261,7 @@ impl<'a> PhaseRun<'a> {
         context.available_before = available_before;
         context.available_after = available(setting.grounds);
         context.dirty_before = dirty_before;
-        context.several_targets = !workload.more_targets.is_empty();
+        context.uncounted_targets = !setting.probes.add_up();
         context.paced = paced(setting.phase);
         context
     }

@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 
 use fault::{Fault, Kind, Result};
-use host::{Environment, Probe, System};
+use host::{Environment, System};
 use record::{
     Check, Event, Listener, PhaseResult, Repetition, RunError, RunRecord, RunState, StopCause, TestRecord,
 };
@@ -9,6 +9,7 @@ use record::{
 use super::memory::HeldMemory;
 use super::phase::{PhaseRun, PhaseSetting};
 use super::preflight;
+use super::probes::Probes;
 use crate::belief;
 use crate::engine::{Chosen, EngineKind, Pool, Share, choose, now};
 use crate::ground::{Grounds, RunDirectory};
@@ -59,7 +60,7 @@ struct Scene<'a> {
     plan: &'a TestPlan,
     workload: &'a Workload,
     environment: &'a Environment,
-    probe: &'a Probe,
+    probes: &'a Probes,
     engines: &'a [Vec<Chosen>],
 }
 
@@ -169,6 +170,7 @@ impl<'a> Session<'a> {
             pcores: plan.pcores,
             equivalence: plan.equivalence.clone(),
             environment: elsewhere,
+            held_memory: None,
             repetitions: Vec::new(),
             checks: Vec::new(),
         });
@@ -182,15 +184,18 @@ impl<'a> Session<'a> {
     }
 
     fn repeat_all(&mut self, plan: &TestPlan, workload: &Workload, environment: &Environment) -> Result<()> {
-        let probe = System::here().probe(&plan.target)?;
+        let probes = Probes::of(&plan.target, &workload.more_targets)?;
         let held =
             workload.hold_memory.map(|amount| HeldMemory::hold(amount, &environment.memory)).transpose()?;
         if let Some(held) = &held {
             self.emit(&Event::Notice { message: held.to_string() });
+            if let Some(test) = self.record.tests.last_mut() {
+                test.held_memory = Some(held.told());
+            }
         }
         self.test_started = None;
         let engines = self.choose_engines(plan, workload)?;
-        let scene = Scene { plan, workload, environment, probe: &probe, engines: &engines };
+        let scene = Scene { plan, workload, environment, probes: &probes, engines: &engines };
         for number in 1..=workload.repetitions {
             if self.is_over(workload) {
                 break;
@@ -272,7 +277,7 @@ impl<'a> Session<'a> {
                 engines,
                 grounds,
                 environment: scene.environment,
-                probe: scene.probe,
+                probes: scene.probes,
                 pcores: scene.plan.pcores,
                 shares: &shares,
                 pool: pool.as_ref(),

@@ -103,6 +103,7 @@ fn held_memory_is_told() {
     let done = run(target.path(), &hold(HoldMemory::Size(Bytes::mib(8)))).expect();
     let told = |event: &Event| matches!(event, Event::Notice { message } if message.starts_with("8 MiB of memory are held"));
     assert!(done.events.iter().any(told), "{:?}", done.events);
+    assert_eq!(done.record.tests[0].held_memory.unwrap().size_bytes, Bytes::mib(8));
     let done = run(target.path(), &hold(HoldMemory::Size(Bytes::tib(1 << 10))));
     assert!(done.words().0.contains("of memory are to be held"), "{:?}", done.failure);
 }

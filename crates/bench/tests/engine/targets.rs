@@ -85,7 +85,30 @@ fn nothing_is_left_in_any_target() {
         let done = run(first.path(), &workload).expect();
         assert_eq!(entries_in(second.path()), 1);
         assert_eq!(std::fs::read(second.path().join("mine")).unwrap(), b"kept");
-        let (outcome, evidence) = done.check("read", "cache-hit-proof");
+        done.phases().try_for_each(check_phase).unwrap();
+    }
+}
+
+/// The proof adds up what is counted below all targets, each device once, and says so where some bytes are not counted.
+#[test]
+fn bytes_are_counted_below_every_target() {
+    let (first, second, elsewhere) = (disk(), disk(), memory());
+    let files = || FileSet { block_size: Bytes::kib(64), ..FileSet::default() };
+    let over = |others: &[&Path]| {
+        let more_targets = others.iter().map(|path| path.to_path_buf()).collect();
+        run(first.path(), &Workload { more_targets, ..write_and_read(2, files()) }).expect()
+    };
+    let names = |done: &super::run::Done| {
+        let traffic = &done.phase("read").counters.traffic;
+        traffic.iter().map(|counter| counter.name.clone()).collect::<Vec<_>>()
+    };
+    let (alone, both) = (over(&[]), over(&[second.path()]));
+    assert_eq!(names(&alone), names(&both), "one device below both");
+    let applies = |done: &super::run::Done| done.check("read", "cache-hit-proof").0 != Outcome::NotApplicable;
+    assert_eq!(applies(&alone), applies(&both));
+    let mixed = over(&[elsewhere.path()]);
+    if !names(&alone).is_empty() {
+        let (outcome, evidence) = mixed.check("read", "cache-hit-proof");
         assert_eq!(outcome, Outcome::NotApplicable);
         assert!(evidence.contains("several targets"), "{evidence}");
     }

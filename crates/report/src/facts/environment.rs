@@ -1,7 +1,7 @@
 //! The machine and the storage that the figures belong to.
 
 use host::Environment;
-use record::RunRecord;
+use record::{RunRecord, TestRecord};
 use units::Bytes;
 
 use crate::table::Table;
@@ -165,7 +165,7 @@ pub fn tests(record: &RunRecord) -> Table {
         table.row(vec![
             test.name.as_str().into(),
             test.test.as_str().into(),
-            test.summary.as_str().into(),
+            what(test).into(),
             test.target.display().to_string().into(),
             test.equivalence.as_deref().unwrap_or("itself").into(),
             test.repetitions.len().to_string().into(),
@@ -173,6 +173,12 @@ pub fn tests(record: &RunRecord) -> Table {
         ]);
     }
     table
+}
+
+/// What it did, and what was kept from the page cache meanwhile.
+fn what(test: &TestRecord) -> String {
+    let held = test.held_memory.map(|held| format!(", {} of memory held", held.size_bytes));
+    format!("{}{}", test.summary, held.unwrap_or_default())
 }
 
 /// The run itself: id, versions, times.
