@@ -81,7 +81,7 @@ fn steps(catalog: &Catalog, design: &Design, place: usize) -> Vec<(String, Desig
             if lustre.stripe_count < osts {
                 add("twice the stripe count".to_owned(), &|design| {
                     with_lustre(design, place, |lustre| {
-                        lustre.stripe_count = (lustre.stripe_count * 2).min(osts)
+                        lustre.stripe_count = (lustre.stripe_count * 2).min(osts);
                     });
                 });
             }

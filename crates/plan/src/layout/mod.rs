@@ -16,9 +16,9 @@ use units::{Bandwidth, Bytes};
 use crate::cost::{CostLine, Part};
 use crate::demand::Requirement;
 use crate::design::{Family, Layout, Volume};
-use crate::limit::{Capability, Limit, UnknownLimit};
+use crate::limit::{Capability, Limit, Place, UnknownLimit};
 use crate::market::Market;
-use crate::volume::carried;
+use crate::volume::{self, Order, PriceList, carried};
 
 /// The hosts that use a storage.
 #[derive(Debug, Clone, Copy)]
@@ -141,6 +141,55 @@ pub(crate) fn vm_cost(market: &Market<'_>, vm: &Vm, count: u32, part: Part) -> C
         doubt: price.and_then(|price| price.doubt.as_deref().map(str::to_owned)),
         source: price.map(|price| price.source.clone()),
     }
+}
+
+/// What `count` volumes cost.
+pub(crate) fn volume_cost(
+    market: &Market<'_>,
+    part: Part,
+    disk: &Disk,
+    volume: &Volume,
+    count: f64,
+) -> CostLine {
+    let prices = PriceList::of(market, disk);
+    let each = volume::ordered(disk, volume).and_then(|order| prices.of_order(&order));
+    CostLine {
+        part,
+        what: format!("{count} x {}", volume_text(volume, disk)),
+        per_month: each.map(|each| each * count),
+        doubt: prices.main().and_then(|price| price.doubt.as_deref().map(str::to_owned)),
+        source: prices.main().map(|price| price.source.clone()),
+    }
+}
+
+/// What `count` volumes let through: their bandwidth, and their IOPS in I/Os of `io` bytes. `many` says how many in words.
+pub(crate) fn volume_limits(disk: &Disk, order: &Order, io: Bytes, count: f64, many: &str) -> Vec<Limit> {
+    let limit = |place, one: f64, each: String| Limit {
+        place,
+        stated: Capability::shared(one * count),
+        cause: format!("{many} {}, {each} each", disk.tier),
+        source: Some(disk.source.clone()),
+    };
+    let bandwidth = Bandwidth::bytes_per_second(order.bandwidth);
+    let mut limits = vec![limit(Place::DiskBandwidth, order.bandwidth, bandwidth.to_string())];
+    if order.iops.is_finite() {
+        let bytes = carried(disk, io);
+        let each = format!("{:.0} I/Os per second of {}", order.iops, Bytes::new(bytes as u64));
+        limits.push(limit(Place::DiskIops, order.iops * bytes, each));
+    }
+    limits
+}
+
+/// What the clients' VMs may do with their network disks.
+pub(crate) fn client_disks(clients: ClientSide<'_>, disk: &Disk, io: Bytes) -> Option<Limit> {
+    let one = servers::vm_disks(clients.vm, disk, io)?;
+    let each = Bandwidth::bytes_per_second(one.sum.min(one.write));
+    Some(Limit {
+        place: Place::ClientDisks,
+        stated: one.times(f64::from(clients.count)),
+        cause: format!("{} x {}, {each} to its disks", clients.count, clients.vm.sku),
+        source: Some(clients.vm.source.clone()),
+    })
 }
 
 /// A volume in words: `S70`, `gp3 of 2 TiB, 4,000 IOPS, 500.0 MB/s`.

@@ -2,17 +2,16 @@
 //! bound holds for all together and the clients' bound for each (F27).
 
 use fault::Result;
-use units::{Bandwidth, Bytes, Money};
+use units::{Bytes, Money};
 
 use super::servers::{carries, vm_disks};
 use super::striped::needed;
 use super::{Assessment, ClientSide, volume_text};
-use crate::cost::{CostLine, Part};
+use crate::cost::Part;
 use crate::demand::Requirement;
 use crate::design::{Family, Layout, SharedVolumes};
-use crate::limit::{Capability, Limit, Place};
 use crate::market::{Market, survives};
-use crate::volume::{self, Need, PriceList, carried};
+use crate::volume::{self, Need, PriceList};
 
 /// Most volumes of one GFS2 file system that are looked at; each is attached to every host.
 const MOST_VOLUMES: u32 = 8;
@@ -30,23 +29,11 @@ pub fn assess(
     let size = order.map_or(layout.volume.size.get() as f64, |order| order.size);
     let mut assessment = Assessment::new(Family::SharedVolumes, Bytes::new((size * volumes) as u64));
     let io = requirement.disk_io();
-    let mut add = |place, stated, cause: String, source: &catalog::Source| {
-        assessment.limits.push(Limit { place, stated, cause, source: Some(source.clone()) });
-    };
-    if let Some(one) = vm_disks(clients.vm, disk, io) {
-        let each = Bandwidth::bytes_per_second(one.sum.min(one.write));
-        let cause = format!("{} x {}, {each} to its disks", clients.count, clients.vm.sku);
-        add(Place::ClientDisks, one.times(f64::from(clients.count)), cause, &clients.vm.source);
-    }
+    assessment.limits.extend(super::client_disks(clients, disk, io));
     match order {
         Some(order) => {
-            let each = Bandwidth::bytes_per_second(order.bandwidth);
-            let cause = format!("{volumes} {} shared by all clients, {each} each", disk.tier);
-            add(Place::DiskBandwidth, Capability::shared(order.bandwidth * volumes), cause, &disk.source);
-            let bytes = carried(disk, io);
-            let unit = Bytes::new(bytes as u64);
-            let cause = format!("{volumes} {}, {:.0} I/Os per second of {unit} each", disk.tier, order.iops);
-            add(Place::DiskIops, Capability::shared(order.iops * bytes * volumes), cause, &disk.source);
+            let many = format!("{volumes} (shared by all clients)");
+            assessment.limits.extend(super::volume_limits(disk, &order, io, volumes, &many));
         }
         None => assessment.refusals.push(format!("{} is not sold", volume_text(&layout.volume, disk))),
     }
@@ -55,14 +42,7 @@ pub fn assess(
         let (has, needs) = (assessment.capacity, requirement.capacity);
         assessment.refusals.push(format!("{has:#} is less than the {needs:#} needed"));
     }
-    let prices = PriceList::of(market, disk);
-    assessment.costs.push(CostLine {
-        part: Part::Disks,
-        what: format!("{volumes} x {}", volume_text(&layout.volume, disk)),
-        per_month: order.and_then(|order| prices.of_order(&order)).map(|each| each * volumes),
-        doubt: prices.main().and_then(|price| price.doubt.as_deref().map(str::to_owned)),
-        source: prices.main().map(|price| price.source.clone()),
-    });
+    assessment.costs.push(super::volume_cost(market, Part::Disks, disk, &layout.volume, volumes));
     assessment.costs.extend(super::operations(market, disk, requirement));
     assessment
         .notes

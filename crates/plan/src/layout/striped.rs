@@ -2,16 +2,16 @@
 
 use catalog::Disk;
 use fault::Result;
-use units::{Bandwidth, Bytes, Money};
+use units::{Bytes, Money};
 
 use super::servers::{carries, vm_disks};
 use super::{Assessment, ClientSide, WriteLaw, volume_text};
-use crate::cost::{CostLine, Part};
+use crate::cost::Part;
 use crate::demand::Requirement;
 use crate::design::{Family, Layout, StripedVolumes};
-use crate::limit::{Capability, Limit, Place, UnknownLimit};
+use crate::limit::{Place, UnknownLimit};
 use crate::market::{Market, survives};
-use crate::volume::{self, Need, PriceList, carried};
+use crate::volume::{self, Need, PriceList};
 
 /// What volumes on every client offer.
 pub fn assess(
@@ -27,26 +27,11 @@ pub fn assess(
     let mut assessment = Assessment::new(Family::StripedVolumes, Bytes::new((size * volumes) as u64));
     assessment.write_law = WriteLaw::Stream;
     let io = requirement.disk_io();
-    let mut add = |place, stated, cause: String, source: &catalog::Source| {
-        assessment.limits.push(Limit { place, stated, cause, source: Some(source.clone()) });
-    };
-    if let Some(one) = vm_disks(clients.vm, disk, io) {
-        let each = Bandwidth::bytes_per_second(one.sum.min(one.write));
-        let cause = format!("{} x {}, {each} to its disks", clients.count, clients.vm.sku);
-        add(Place::ClientDisks, one.times(f64::from(clients.count)), cause, &clients.vm.source);
-    }
+    assessment.limits.extend(super::client_disks(clients, disk, io));
     match order {
         Some(order) => {
-            let each = Bandwidth::bytes_per_second(order.bandwidth);
-            let cause = format!("{volumes} {}, {each} each", disk.tier);
-            add(Place::DiskBandwidth, Capability::shared(order.bandwidth * volumes), cause, &disk.source);
-            if order.iops.is_finite() {
-                let bytes = carried(disk, io);
-                let unit = Bytes::new(bytes as u64);
-                let cause =
-                    format!("{volumes} {}, {:.0} I/Os per second of {unit} each", disk.tier, order.iops);
-                add(Place::DiskIops, Capability::shared(order.iops * bytes * volumes), cause, &disk.source);
-            }
+            let many = format!("{volumes}");
+            assessment.limits.extend(super::volume_limits(disk, &order, io, volumes, &many));
         }
         None => assessment.refusals.push(format!("{} is not sold", volume_text(&layout.volume, disk))),
     }
@@ -55,14 +40,7 @@ pub fn assess(
         assessment.unknown.push(UnknownLimit { place: Place::ClientDisks, what });
     }
     refusals(&mut assessment, layout, requirement, clients, disk);
-    let prices = PriceList::of(market, disk);
-    assessment.costs.push(CostLine {
-        part: Part::Disks,
-        what: format!("{volumes} x {}", volume_text(&layout.volume, disk)),
-        per_month: order.and_then(|order| prices.of_order(&order)).map(|each| each * volumes),
-        doubt: prices.main().and_then(|price| price.doubt.as_deref().map(str::to_owned)),
-        source: prices.main().map(|price| price.source.clone()),
-    });
+    assessment.costs.push(super::volume_cost(market, Part::Disks, disk, &layout.volume, volumes));
     assessment.costs.extend(super::operations(market, disk, requirement));
     Ok(assessment)
 }

@@ -72,14 +72,7 @@ fn mdt(market: &Market<'_>, pcores: u32, capacity: Bytes) -> Option<(Money, Volu
 /// What metadata servers cost.
 pub fn costs(market: &Market<'_>, metadata: &MetadataServers, vm: &Vm) -> Result<Vec<CostLine>> {
     let disk = market.disk(&metadata.disk.tier)?;
-    let prices = PriceList::of(market, disk);
-    let each = volume::ordered(disk, &metadata.disk).and_then(|order| prices.of_order(&order));
-    let disks = CostLine {
-        part: Part::Metadata,
-        what: format!("{} x {}", metadata.count, crate::layout::volume_text(&metadata.disk, disk)),
-        per_month: each.map(|each| each * f64::from(metadata.count)),
-        doubt: prices.main().and_then(|price| price.doubt.as_deref().map(str::to_owned)),
-        source: prices.main().map(|price| price.source.clone()),
-    };
+    let count = f64::from(metadata.count);
+    let disks = crate::layout::volume_cost(market, Part::Metadata, disk, &metadata.disk, count);
     Ok(vec![crate::layout::vm_cost(market, vm, metadata.count, Part::Metadata), disks])
 }

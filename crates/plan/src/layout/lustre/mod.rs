@@ -12,12 +12,12 @@ pub use search::{Found, find, reasons};
 
 use super::servers::{self, server_network, unknown_of, vm_disks};
 use super::{Assessment, PerClient, WriteLaw};
-use crate::cost::{CostLine, Part};
+use crate::cost::Part;
 use crate::demand::Requirement;
 use crate::design::{Family, LustreOnVms};
 use crate::limit::{Capability, Limit, Place, UnknownLimit};
 use crate::market::{Market, survives};
-use crate::volume::{self, Order, PriceList, carried};
+use crate::volume::{self, Order};
 
 /// Share of its memory that a Linux server lets become dirty before writers wait: `vm.dirty_ratio`, 20 %.
 const DIRTY_SHARE: f64 = 0.2;
@@ -38,7 +38,7 @@ pub fn assess(market: &Market<'_>, layout: &LustreOnVms, requirement: &Requireme
         None => assessment.refusals.push(format!("{} is not sold", super::volume_text(&layout.disk, disk))),
     }
     assessment.nodes = layout.servers + layout.metadata.count;
-    costs(&mut assessment, market, layout, vm, disk, order.as_ref(), requirement)?;
+    costs(&mut assessment, market, layout, vm, disk, requirement)?;
     refusals(&mut assessment, market, layout, vm, disk, requirement);
     law(&mut assessment, layout, vm, requirement);
     Ok(assessment)
@@ -77,20 +77,8 @@ fn limits(
         let rate = rate_text(disks);
         add(Place::ServerDisks, disks, format!("{}, {rate} to its disks", vm.sku), &vm.source);
     }
-    let each = Bandwidth::bytes_per_second(order.bandwidth);
-    let disks = format!("{} {}, {each} each", layout.disks_per_server, disk.tier);
-    add(Place::DiskBandwidth, Capability::shared(order.bandwidth * k), disks, &disk.source);
-    if order.iops.is_finite() {
-        let bytes = carried(disk, io);
-        let what = format!(
-            "{} {}, {:.0} I/Os per second of {} each",
-            layout.disks_per_server,
-            disk.tier,
-            order.iops,
-            Bytes::new(bytes as u64)
-        );
-        add(Place::DiskIops, Capability::shared(order.iops * bytes * k), what, &disk.source);
-    }
+    let many = format!("{} x {}", layout.servers, layout.disks_per_server);
+    assessment.limits.extend(super::volume_limits(disk, order, io, n * k, &many));
     for (place, what) in unknown_of(vm, disk, io) {
         assessment.unknown.push(UnknownLimit { place, what });
     }
@@ -142,19 +130,11 @@ fn costs(
     layout: &LustreOnVms,
     vm: &Vm,
     disk: &Disk,
-    order: Option<&Order>,
     requirement: &Requirement,
 ) -> Result<()> {
     let osts = f64::from(layout.servers) * f64::from(layout.disks_per_server);
     assessment.costs.push(super::vm_cost(market, vm, layout.servers, Part::Servers));
-    let prices = PriceList::of(market, disk);
-    assessment.costs.push(CostLine {
-        part: Part::Disks,
-        what: format!("{osts} x {}", super::volume_text(&layout.disk, disk)),
-        per_month: order.and_then(|order| prices.of_order(order)).map(|each| each * osts),
-        doubt: prices.main().and_then(|price| price.doubt.as_deref().map(str::to_owned)),
-        source: prices.main().map(|price| price.source.clone()),
-    });
+    assessment.costs.push(super::volume_cost(market, Part::Disks, disk, &layout.disk, osts));
     let metadata = market.vm(&layout.metadata.sku)?;
     assessment.costs.extend(metadata::costs(market, &layout.metadata, metadata)?);
     assessment.costs.extend(super::operations(market, disk, requirement));
