@@ -100,7 +100,7 @@ fn a_connection_that_is_cut_is_taken_up_where_it_ended() {
     let call = place.refresh(&server, "aws", &ARGUMENTS);
     assert_eq!(call.code, 0, "{}", call.err);
     let from: Vec<u64> = server.seen().iter().map(Request::from).collect();
-    assert!(parts > 3 && from == [0, 1000, 2000, 3000], "{from:?}");
+    assert!(parts >= 3 && from == [0, 1000, 2000, 3000], "{from:?}");
     assert_eq!(server.seen()[1].fields["if-range"], "\"v1\"");
     assert_eq!(place.prices().len(), 3);
 }
