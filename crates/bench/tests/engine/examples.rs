@@ -65,3 +65,36 @@ fn every_example_runs_on_disk() {
 fn every_example_runs_in_memory() {
     run_all(memory().path());
 }
+
+/// The words in backticks of a cell, but for what belongs to the command line and to files.
+fn words(cell: &str) -> Vec<&str> {
+    let code = cell.split('`').skip(1).step_by(2);
+    let model = code.filter(|code| {
+        !code.starts_with("forebay")
+            && !code.starts_with('-')
+            && !code.contains(".toml")
+            && !code.contains("lfs ")
+    });
+    let of = |code| str::split(code, |c: char| !c.is_ascii_alphanumeric() && c != '_');
+    model
+        .flat_map(of)
+        .filter(|word| word.len() > 1 && word.starts_with(|c: char| c.is_ascii_lowercase()))
+        .collect()
+}
+
+#[test]
+fn every_word_of_the_table_is_one_of_the_model() {
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/WORKLOADS.md"))
+        .unwrap();
+    let schema = serde_json::to_string(&schemars::schema_for!(Workload)).unwrap();
+    let known =
+        |word: &str| ["true", "max", "prepare"].contains(&word) || schema.contains(&format!("\"{word}\""));
+    let rows: Vec<&str> = text.lines().filter(|line| line.starts_with("| ")).collect();
+    let mut unknown = Vec::new();
+    for row in rows {
+        let cells: Vec<&str> = row.split('|').collect();
+        assert_eq!(cells.len(), 5, "{row}");
+        unknown.extend(words(cells[3]).into_iter().filter(|word| !known(word)).map(|word| (word, row)));
+    }
+    assert!(unknown.is_empty(), "{unknown:#?}");
+}
