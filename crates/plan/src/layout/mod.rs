@@ -1,10 +1,10 @@
 //! The ways to build a file system: what each lets through, costs and survives, and which of them meet a requirement.
 
 pub mod lustre;
+pub mod multi_attach;
 pub mod nvme;
 pub mod servers;
 pub mod service;
-pub mod shared;
 pub mod striped;
 
 use std::fmt::Write as _;
@@ -126,7 +126,7 @@ pub fn assess(
         Layout::LustreOnVms(lustre) => lustre::assess(market, lustre, requirement),
         Layout::Service(service) => service::assess(market, service, requirement),
         Layout::StripedVolumes(striped) => striped::assess(market, striped, requirement, clients),
-        Layout::SharedVolumes(shared) => shared::assess(market, shared, requirement, clients),
+        Layout::SharedVolumes(shared) => multi_attach::assess(market, shared, requirement, clients),
         Layout::LocalNvme(local) => nvme::assess(market, local, requirement, clients),
     }
 }

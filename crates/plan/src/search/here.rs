@@ -13,7 +13,7 @@ use crate::cost;
 use crate::demand::{Demand, Requirement};
 use crate::design::{self, Clients, Design, Family, Layout, StorageDesign};
 use crate::evaluate::uses_network;
-use crate::layout::{self, Assessment, WriteLaw, lustre, nvme, service, shared, striped};
+use crate::layout::{self, Assessment, WriteLaw, lustre, multi_attach, nvme, service, striped};
 use crate::limit::{Capability, Place};
 use crate::market::Market;
 
@@ -229,7 +229,7 @@ impl<'a, 'm> Here<'a, 'm> {
         let priced = |found: Option<(Money, Layout)>| found.map(|(cost, layout)| (cost.get(), layout));
         match family {
             Family::StripedVolumes => priced(striped::cheapest(self.market, requirement, side)),
-            Family::SharedVolumes => priced(shared::cheapest(self.market, requirement, side)),
+            Family::SharedVolumes => priced(multi_attach::cheapest(self.market, requirement, side)),
             Family::LocalNvme => Some((0.0, nvme::cheapest(self.market, requirement, side)?)),
             Family::LustreOnVms | Family::ManagedLustre | Family::NfsService => None,
         }
