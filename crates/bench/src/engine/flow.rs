@@ -120,16 +120,26 @@ impl Flow<'_> {
             return None;
         }
         let write = self.read_share <= 0.0 || (self.read_share < 1.0 && self.random.f64() >= self.read_share);
-        let hit = match self.hit_shares {
-            None => false,
-            Some((read, written)) => self.random.f64() < if write { written } else { read },
-        };
-        let next = if hit { self.sequence.step_in_hits() } else { self.sequence.step() };
-        let step = match next {
+        if self.hit_shares.is_some() {
+            return Some((self.next_beside_hits(write)?, write));
+        }
+        let step = match self.sequence.step() {
             Some(step) => step,
-            None => self.again(hit)?,
+            None => self.again(false)?,
         };
         Some((step, write))
+    }
+
+    /// The next transfer where some go to a hit area. Apart from the others, so that these stay in line with their caller.
+    #[inline(never)]
+    fn next_beside_hits(&mut self, write: bool) -> Option<Step> {
+        let (read, written) = self.hit_shares.unwrap_or_default();
+        let hit = self.random.f64() < if write { written } else { read };
+        let next = if hit { self.sequence.step_in_hits() } else { self.sequence.step() };
+        match next {
+            Some(step) => Some(step),
+            None => self.again(hit),
+        }
     }
 
     /// The first transfer of the next pass; `None` when there is none.
