@@ -199,6 +199,21 @@ impl Sequence {
         };
         let (position, units) = match self.order {
             Order::Sequential => (self.next, self.inside(self.next, drawn)),
+            Order::Random => {
+                let position = self.draw_position(drawn);
+                (position, self.inside(position, drawn))
+            }
+            _ => self.visit(drawn),
+        };
+        self.next += units;
+        Some(self.place(position, units * self.map.unit))
+    }
+
+    /// Where the next transfer of any order goes. Apart from the two that do the least, so that these stay short.
+    #[inline(never)]
+    fn visit(&mut self, drawn: u64) -> (u64, u64) {
+        match self.order {
+            Order::Sequential => (self.next, self.inside(self.next, drawn)),
             Order::Reverse => self.reversed(drawn),
             Order::RandomStart => {
                 let position = (self.start + self.next) % self.share;
@@ -221,9 +236,7 @@ impl Sequence {
                 self.skip(percent, smallest, largest, drawn);
                 self.at_cursor(drawn)
             }
-        };
-        self.next += units;
-        Some(self.place(position, units * self.map.unit))
+        }
     }
 
     /// The next transfer, somewhere in the hit area; `None` at the end of the share.
@@ -240,6 +253,7 @@ impl Sequence {
     }
 
     /// A transfer's size in units; the last of the share may not reach beyond it.
+    #[inline(never)]
     fn draw_units(&mut self) -> u64 {
         let length = match &self.sizes {
             TransferSize::Fixed(size) => *size,
