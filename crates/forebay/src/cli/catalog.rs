@@ -61,7 +61,7 @@ pub struct ListFacts {
     pub facts: Facts,
 }
 
-/// Show everything the catalog knows of a SKU, a tier, a service, a price item or a study
+/// Show all that is known of a SKU, a tier, a service, a price item or a study
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
