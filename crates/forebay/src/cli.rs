@@ -45,10 +45,11 @@ const STYLES: Styles = Styles::styled()
     .literal(AnsiColor::Cyan.on_default().bold())
     .placeholder(AnsiColor::Cyan.on_default());
 
-/// Shows whether storage feeds a SAS grid, and why the answer can be believed
+/// Plans storage that feeds a compute grid, and proves whether it does
 ///
-/// Write what the grid needs into a spec file (`forebay init`), then measure a directory on the storage
-/// (`forebay prove`). Every run is kept as a document that can be shown, compared and turned into a report.
+/// Write what the grid needs into a spec file (`forebay init`), see what would deliver it and at what cost (`forebay plan`),
+/// then measure a directory on the storage (`forebay prove`). Every run is kept as a document that can be shown, compared and
+/// turned into a report.
 #[derive(Debug, Parser)]
 #[command(name = "forebay", version, styles = STYLES, after_help = main_help(), subcommand_required = true)]
 #[command(arg_required_else_help = true, max_term_width = 100, infer_long_args = false)]
@@ -81,6 +82,7 @@ fn main_help() -> String {
         "\
 Examples:
   forebay init grid.toml                        write a spec with comments
+  forebay plan grid.toml                        the cheapest designs, each limit named
   forebay prove grid.toml --target /mnt/data    measure it and give a verdict
   forebay runs report latest                    turn the run into one HTML file
 
