@@ -65,23 +65,27 @@ fn steps(catalog: &Catalog, design: &Design, place: usize) -> Vec<(String, Desig
         change(&mut changed);
         steps.push((what, changed));
     };
-    add("one more client".to_owned(), &|design| design.clients.count += 1);
+    add("one more client".to_owned(), &|design| {
+        design.clients.count = design.clients.count.saturating_add(1)
+    });
     if let Some(next) = next_sku(catalog, design, &design.clients.sku) {
         add(format!("clients of {next}"), &|design| design.clients.sku.clone_from(&next));
     }
     match &design.storage[place].layout {
         Layout::LustreOnVms(lustre) => {
             add("one more OSS".to_owned(), &|design| {
-                with_lustre(design, place, |lustre| lustre.servers += 1);
+                with_lustre(design, place, |lustre| lustre.servers = lustre.servers.saturating_add(1));
             });
             add("one more disk on every OSS".to_owned(), &|design| {
-                with_lustre(design, place, |lustre| lustre.disks_per_server += 1);
+                with_lustre(design, place, |lustre| {
+                    lustre.disks_per_server = lustre.disks_per_server.saturating_add(1)
+                });
             });
-            let osts = lustre.servers * lustre.disks_per_server;
+            let osts = lustre.servers.saturating_mul(lustre.disks_per_server);
             if lustre.stripe_count < osts {
                 add("twice the stripe count".to_owned(), &|design| {
                     with_lustre(design, place, |lustre| {
-                        lustre.stripe_count = (lustre.stripe_count * 2).min(osts);
+                        lustre.stripe_count = lustre.stripe_count.saturating_mul(2).min(osts);
                     });
                 });
             }
@@ -110,12 +114,12 @@ fn steps(catalog: &Catalog, design: &Design, place: usize) -> Vec<(String, Desig
         }
         Layout::StripedVolumes(_) => add("one more volume on every client".to_owned(), &|design| {
             if let Layout::StripedVolumes(striped) = &mut design.storage[place].layout {
-                striped.volumes_per_client += 1;
+                striped.volumes_per_client = striped.volumes_per_client.saturating_add(1);
             }
         }),
         Layout::SharedVolumes(_) => add("one more shared volume".to_owned(), &|design| {
             if let Layout::SharedVolumes(shared) = &mut design.storage[place].layout {
-                shared.volumes += 1;
+                shared.volumes = shared.volumes.saturating_add(1);
             }
         }),
         Layout::LocalNvme(_) => {}

@@ -23,8 +23,12 @@ pub fn assess(
         none.refusals.push(format!("{} has no local NVMe", clients.vm.sku));
         return Ok(none);
     };
-    let capacity =
-        Bytes::new(nvme.size.get() * u64::from(layout.devices_per_client) * u64::from(clients.count));
+    let capacity = Bytes::new(
+        nvme.size
+            .get()
+            .saturating_mul(u64::from(layout.devices_per_client))
+            .saturating_mul(u64::from(clients.count)),
+    );
     let mut assessment = Assessment::new(Family::LocalNvme, capacity);
     let share = devices / f64::from(nvme.count.max(1));
     match nvme.read.at(requirement.disk_io(), None) {

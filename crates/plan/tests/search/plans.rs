@@ -209,3 +209,18 @@ fn every_family_has_a_design_or_a_reason_in_every_region() {
     assert!(why(Family::StripedVolumes).contains("need not be shared"));
     assert!(why(Family::SharedVolumes).contains("attach"));
 }
+
+#[test]
+fn absurd_counts_in_a_design_are_evaluated_and_not_a_panic() {
+    let options = options();
+    let plan = search(&EMBEDDED, &sas_azure(), &options).unwrap();
+    let mut design = plan.ranked[0].design.clone();
+    let plan::Layout::LustreOnVms(layout) = &mut design.storage[0].layout else { panic!("no Lustre") };
+    (layout.servers, layout.disks_per_server, layout.stripe_count) = (u32::MAX, u32::MAX, u32::MAX);
+    design.clients.count = u32::MAX;
+    let constraints = sas_azure().constraints;
+    let evaluation =
+        evaluate(&EMBEDDED, &design, &constraints, &options.guards, &options.calibration).unwrap();
+    assert!(!evaluation.holds());
+    plan::upgrade(&EMBEDDED, &evaluation, &constraints, &options).unwrap();
+}

@@ -37,7 +37,7 @@ pub fn assess(market: &Market<'_>, layout: &LustreOnVms, requirement: &Requireme
         Some(order) => limits(&mut assessment, layout, vm, disk, &order, requirement),
         None => assessment.refusals.push(format!("{} is not sold", super::volume_text(&layout.disk, disk))),
     }
-    assessment.nodes = layout.servers + layout.metadata.count;
+    assessment.nodes = layout.servers.saturating_add(layout.metadata.count);
     costs(&mut assessment, market, layout, vm, disk, requirement)?;
     refusals(&mut assessment, market, layout, vm, disk, requirement);
     law(&mut assessment, layout, vm, requirement);
@@ -92,7 +92,8 @@ fn limits(
         ),
         source: Some(disk.source.clone()),
     });
-    assessment.cache = vm.memory.map(|memory| Bytes::new(memory.get() * u64::from(layout.servers)));
+    assessment.cache =
+        vm.memory.map(|memory| Bytes::new(memory.get().saturating_mul(u64::from(layout.servers))));
     burst(assessment, layout, vm, disk);
 }
 
