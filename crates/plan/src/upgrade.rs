@@ -66,7 +66,7 @@ fn steps(catalog: &Catalog, design: &Design, place: usize) -> Vec<(String, Desig
         steps.push((what, changed));
     };
     add("one more client".to_owned(), &|design| {
-        design.clients.count = design.clients.count.saturating_add(1)
+        design.clients.count = design.clients.count.saturating_add(1);
     });
     if let Some(next) = next_sku(catalog, design, &design.clients.sku) {
         add(format!("clients of {next}"), &|design| design.clients.sku.clone_from(&next));
@@ -78,7 +78,7 @@ fn steps(catalog: &Catalog, design: &Design, place: usize) -> Vec<(String, Desig
             });
             add("one more disk on every OSS".to_owned(), &|design| {
                 with_lustre(design, place, |lustre| {
-                    lustre.disks_per_server = lustre.disks_per_server.saturating_add(1)
+                    lustre.disks_per_server = lustre.disks_per_server.saturating_add(1);
                 });
             });
             let osts = lustre.servers.saturating_mul(lustre.disks_per_server);
