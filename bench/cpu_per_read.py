@@ -8,7 +8,7 @@ read: where its pages lie in memory moves the cost of a read by several percent.
 import shutil
 
 from rounds import print_table, ratio, spread, take_turns
-from tools import fio, forebay, kept_file, pread_loop
+from tools import fio, forebay, forebay_ior, kept_file, pread_loop
 
 SHORT, LONG = 200_000, 2_200_000
 SIZE = 4096
@@ -33,6 +33,9 @@ def measure(bench, order):
     def loop(count):
         return pread_loop(bench, kept_file(place), order, SIZE, count)
 
+    def named(count):
+        return forebay_ior(bench, kept_file(place), order, SIZE, count)
+
     def theirs(*options):
         return lambda count: fio(
             kept_file(place), f"--rw={rw}", "--bs=4k", f"--io_size={count * SIZE}", "--norandommap=1", "--invalidate=0",
@@ -44,6 +47,7 @@ def measure(bench, order):
         f"4 KiB {order} reads, tmpfs",
         {
             "forebay psync": lambda: slope(ours),
+            "forebay ior": lambda: slope(named),
             LOOP: lambda: slope(loop),
             "fio psync --gtod_reduce=1": lambda: slope(theirs("--gtod_reduce=1")),
             "fio psync": lambda: slope(theirs()),

@@ -26,6 +26,7 @@ class Programs:
     generate: Path
     search: Path
     pread_loop: Path
+    entry_loop: Path
 
 
 @dataclass
@@ -75,6 +76,7 @@ def build(target, scratch):
         command = ["cargo", "build", "--release", "--locked", manifest, *what]
         if subprocess.run(command, check=False).returncode != 0:
             raise BenchError("the build failed")
-    loop = scratch / "pread_loop"
-    run([os.environ.get("CC", "gcc"), "-O2", "-Wall", "-Wextra", "-o", loop, HERE / "pread_loop.c"])
-    return Programs(target / "release/forebay", target / "release/examples/generate", target / "release/examples/search", loop)
+    loops = [scratch / name for name in ("pread_loop", "entry_loop")]
+    for loop in loops:
+        run([os.environ.get("CC", "gcc"), "-O2", "-Wall", "-Wextra", "-o", loop, HERE / f"{loop.name}.c"])
+    return Programs(target / "release/forebay", target / "release/examples/generate", target / "release/examples/search", *loops)

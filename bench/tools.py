@@ -68,6 +68,24 @@ def phase_result(phases, name, process_cpu):
     )
 
 
+def forebay_ior(bench, file, order, size, count):
+    """Reads `file` through `forebay ior`: in random order that often, in order as many times as come nearest."""
+    passes = max(1, round(count * size / Path(file).stat().st_size))
+    times = ["-zz", "-b", str(size), "-s", str(count)] if order == "random" else ["-b", str(Path(file).stat().st_size), "-i", str(passes)]
+    command = [bench.programs.forebay, "ior", "-r", "-k", "-t", str(size), *times, "-o", file]
+    command += ["--runs-dir", bench.disk / "runs", "--report", "/dev/null", "--format", "json", "--quiet"]
+    ran = run(command)
+    found = json.loads(ran.output)["data"]["tests"][0]["repetitions"]
+    shutil.rmtree(bench.disk / "runs", ignore_errors=True)
+    each = [phase_result(repetition["phases"], "read", ran.cpu_seconds) for repetition in found]
+    return Result(
+        operations=sum(result.operations for result in each),
+        seconds=sum(result.seconds for result in each),
+        cpu_seconds=sum(result.cpu_seconds for result in each),
+        process_cpu_seconds=ran.cpu_seconds,
+    )
+
+
 def prepared_file(bench, place, workload, changes=None, engine="psync"):
     """The data file of a run that keeps it, for the other tools."""
     place.mkdir()

@@ -6,7 +6,7 @@ use rustix::fs::{OFlags, fstat};
 use units::Bytes;
 
 use crate::belief::Allocation;
-use crate::engine::{Share, data_owner, data_path};
+use crate::engine::{Share, data_owner};
 use crate::ground::Grounds;
 use crate::workload::FileSet;
 
@@ -18,7 +18,7 @@ pub fn of(grounds: &Grounds, files: &FileSet, ranks: u32, shares: &[Share]) -> O
     let mut sum = Allocation::default();
     for number in 0..files.file_count(ranks) {
         let ground = grounds.of(data_owner(files, number));
-        let file = ground.open(&data_path(files, number), OFlags::RDONLY).ok()?;
+        let file = ground.open(&grounds.names().data(files, number), OFlags::RDONLY).ok()?;
         let stat = fstat(&file).ok()?;
         sum.apparent_bytes = sum.apparent_bytes + Bytes::new(stat.st_size.cast_unsigned());
         // st_blocks counts 512 bytes whatever the file system's block size is (POSIX leaves it open, Linux does not).

@@ -42,6 +42,11 @@ pub fn plans(document: &Document, overrides: &Overrides) -> Result<Vec<ProvePlan
     tests.iter().map(|test| plan(document, test, overrides)).collect()
 }
 
+/// Names of a spec's tests, or of those it implies.
+pub fn test_names(document: &Document) -> Vec<String> {
+    tests_of(document).into_iter().map(|test| test.name).collect()
+}
+
 /// The tests of a spec, or those it implies.
 fn tests_of(document: &Document) -> Vec<Test> {
     if !document.spec.test.is_empty() {
@@ -52,7 +57,7 @@ fn tests_of(document: &Document) -> Vec<Test> {
     document.spec.storage.iter().map(implied).collect()
 }
 
-fn plan(document: &Document, test: &Test, overrides: &Overrides) -> Result<ProvePlan> {
+pub(crate) fn plan(document: &Document, test: &Test, overrides: &Overrides) -> Result<ProvePlan> {
     let target = match (overrides.target, &test.target) {
         (Some(target), _) => target.to_owned(),
         (None, Some(target)) => document.resolve(target),
@@ -185,7 +190,7 @@ fn measuring(test: &TestRecord, direction: Direction) -> Vec<&PhaseResult> {
 /// The SAS rule (size / mean time) where every pCore has a rank of its own; else the bytes of this direction over the
 /// whole time, shared by the pCores.
 fn per_pcore(phase: &PhaseResult, direction: Direction, pcores: u32) -> Bandwidth {
-    if phase.ranks.len() == pcores as usize && phase.main == [kind(direction)] {
+    if phase.rank_count() == pcores as usize && phase.main == [kind(direction)] {
         return phase.rate_per_rank();
     }
     let bytes = phase.of(kind(direction)).map(|o| o.bytes).unwrap_or_default();

@@ -76,6 +76,8 @@ struct Map {
     used: u64,
     /// Positions of a stretch: a range may go over its end to its beginning.
     stretch: u64,
+    /// Bytes that all of it lies further.
+    offset: u64,
 }
 
 /// Walks a rank's share of a transfer.
@@ -102,6 +104,42 @@ pub struct Sequence {
     next: u64,
     cursor: u64,
     whole_file: bool,
+    /// Of orders that go by blocks.
+    blocks: Blocks,
+}
+
+/// Orders that shuffle inside blocks: what is shuffled together is a block of the rank, or those of a segment of a file that
+/// all ranks share.
+#[derive(Debug, Clone, Default)]
+struct Blocks {
+    /// Positions that are shuffled together; 0 with other orders.
+    period: u64,
+    /// The rank's positions of them.
+    own: u64,
+    /// Which these are, where they were drawn.
+    drawn: Option<Box<[u64]>>,
+}
+
+impl Blocks {
+    fn new(order: Order, block: u64, whole_file: bool, (owner, ranks): (u32, u32), seed: u64) -> Self {
+        let period = if whole_file { block * u64::from(ranks) } else { block };
+        match order {
+            Order::RandomInBlocks => Self { period, own: block, drawn: None },
+            Order::RandomDrawn if !whole_file => Self { period, own: block, drawn: None },
+            Order::RandomDrawn => {
+                let is_own =
+                    |position: &u64| mix(seed ^ mix(*position)) % u64::from(ranks) == u64::from(owner);
+                let drawn: Box<[u64]> = (0..period).filter(is_own).collect();
+                Self { period, own: drawn.len() as u64, drawn: Some(drawn) }
+            }
+            _ => Self::default(),
+        }
+    }
+
+    /// Number of positions that the permutation is of.
+    fn shuffled(&self) -> u64 {
+        if self.drawn.is_some() { self.own } else { self.period }
+    }
 }
 
 impl Sequence {
@@ -118,6 +156,13 @@ impl Sequence {
             (true, false) => block / unit,
         };
         let (first, used) = range(stretch, transfer);
+        let offset = transfer.offset.map_or(0, Bytes::get);
+        // What is moved further must not go over the end.
+        let used = if offset == 0 {
+            used
+        } else {
+            used.min((stretch - first).saturating_sub(offset.div_ceil(unit)).max(1))
+        };
         let stretches = match (shared, whole_file) {
             (false, _) => u64::from(files.files_per_rank),
             (true, true) => 1,
@@ -139,15 +184,24 @@ impl Sequence {
             first,
             used,
             stretch,
+            offset,
         };
         let hits = if transfer.has_hits() { transfer.hit_area.get() / unit } else { 0 };
         let owner_seed = if whole_file { mix(seed) } else { mix(seed ^ mix(u64::from(owner))) };
+        let blocks = Blocks::new(transfer.order, block / unit, whole_file, (owner, ranks), seed);
+        let (base, count) = match blocks.period {
+            0 => (base, count),
+            period => {
+                (if whole_file { u64::from(owner) * blocks.own } else { 0 }, share / period * blocks.own)
+            }
+        };
+        let shuffled = if blocks.period > 0 { blocks.shuffled() } else { share };
         Self {
             map,
             order: transfer.order,
             sizes: transfer.transfer_size.clone(),
             random: fastrand::Rng::with_seed(mix(seed ^ mix(u64::from(owner) << 32))),
-            permutation: Permutation::new(share, owner_seed),
+            permutation: Permutation::new(shuffled, owner_seed),
             owner_seed,
             share: count,
             count,
@@ -158,6 +212,7 @@ impl Sequence {
             next: 0,
             cursor: base.max(hits),
             whole_file,
+            blocks,
         }
     }
 
@@ -221,6 +276,8 @@ impl Sequence {
             }
             // Sizes that differ are refused with these two: they would meet some bytes twice and others never.
             Order::RandomOnce => (self.permutation.at(self.next + self.base), 1),
+            Order::RandomInBlocks | Order::RandomDrawn => (self.in_blocks(), 1),
+            Order::RandomRuns(length) => self.run(length.max(1), drawn),
             Order::Stride(stride) => (self.strided(self.next, stride), 1),
             Order::Streams(_) if self.whole_file => (self.base + self.next * self.pace, 1),
             // One of every stream in turn.
@@ -297,6 +354,24 @@ impl Sequence {
         if self.whole_file { self.map.used } else { self.share }
     }
 
+    /// The next of the rank's positions in the block that it is in.
+    fn in_blocks(&self) -> u64 {
+        let (block, index) = (self.next / self.blocks.own, self.next % self.blocks.own);
+        let within = match &self.blocks.drawn {
+            Some(drawn) => drawn[self.permutation.at(index) as usize],
+            None => self.permutation.at(self.base + index),
+        };
+        block * self.blocks.period + within
+    }
+
+    /// On from the last transfer, or from a new offset when a run has ended.
+    fn run(&mut self, length: u64, units: u64) -> (u64, u64) {
+        if self.next.is_multiple_of(length) || self.cursor >= self.space() {
+            self.cursor = self.random.u64(0..(self.space() / length).max(1)) * length;
+        }
+        self.at_cursor(units)
+    }
+
     fn seek(&mut self, percent: f64, units: u64) -> (u64, u64) {
         if self.random.f64() * 100.0 < percent || self.cursor >= self.space() {
             self.cursor = self.draw_position(units);
@@ -345,7 +420,7 @@ impl Sequence {
         let turned = map.first + within;
         let within = if turned < map.stretch { turned } else { turned - map.stretch } * map.unit;
         if map.shared_round == 0 {
-            Step { slot: stretch as u32, offset: within, length: length as u32 }
+            Step { slot: stretch as u32, offset: within + map.offset, length: length as u32 }
         } else {
             Step {
                 slot: 0,
@@ -508,6 +583,43 @@ mod tests {
         }
     }
 
+    #[test]
+    fn blocks_follow_each_other_and_are_shuffled_alike() {
+        let walk = |layout, owner| -> Vec<u64> {
+            let steps = steps(&files(layout, 64, 3), Order::RandomInBlocks, owner, 2);
+            steps.iter().map(|step| step.offset >> 12).collect()
+        };
+        for (layout, size) in [(Layout::PerRank, 16), (Layout::Shared, 32)] {
+            let walk = walk(layout, 1);
+            assert_eq!(walk.len(), 48);
+            let block = |number: usize| -> Vec<u64> {
+                walk[16 * number..][..16].iter().map(|position| position - size * number as u64).collect()
+            };
+            assert!(block(0).iter().all(|position| *position < size) && !block(0).is_sorted());
+            assert_eq!((block(1), block(2)), (block(0), block(0)));
+        }
+    }
+
+    #[test]
+    fn drawn_parts_of_a_shared_file_differ_and_runs_go_through_blocks() {
+        let shared = files(Layout::Shared, 256, 2);
+        let parts: Vec<usize> =
+            (0..4).map(|owner| steps(&shared, Order::RandomDrawn, owner, 4).len()).collect();
+        assert_eq!(parts.iter().sum::<usize>(), 4 * 64 * 2);
+        assert!(parts.iter().any(|part| *part != 128), "{parts:?}");
+        let walk: Vec<u64> = steps(&files(Layout::PerRank, 256, 2), Order::RandomRuns(8), 0, 1)
+            .iter()
+            .map(|step| step.offset >> 12)
+            .collect();
+        assert_eq!(walk.len(), 128);
+        for run in walk.chunks(8) {
+            assert!(run[0].is_multiple_of(8), "{run:?}");
+            assert!(run.windows(2).all(|pair| pair[1] == pair[0] + 1), "{run:?}");
+        }
+        let starts: HashSet<u64> = walk.iter().step_by(8).copied().collect();
+        assert!(starts.len() > 4, "{starts:?}");
+    }
+
     proptest! {
         #[test]
         fn a_permutation_visits_everything_once(size in 1u64..5000, seed: u64) {
@@ -521,7 +633,7 @@ mod tests {
         fn orders_without_repeats_cover_every_byte_once_over_all_ranks(
             shared: bool, block in 1u64..9, segments in 1u64..5, ranks in 1u32..5,
             streams in 1u32..4,
-            order in prop_oneof![Just(Order::Sequential), Just(Order::Reverse), Just(Order::RandomOnce), (1u64..7).prop_map(Order::Stride), Just(Order::Streams(1))],
+            order in prop_oneof![Just(Order::Sequential), Just(Order::Reverse), Just(Order::RandomOnce), Just(Order::RandomInBlocks), Just(Order::RandomDrawn), (1u64..7).prop_map(Order::Stride), Just(Order::Streams(1))],
         ) {
             let (ranks, order) = match order {
                 Order::Streams(_) => (ranks * streams, Order::Streams(streams)),

@@ -30,7 +30,7 @@ impl Bar {
                 self.above(|printer| printer.say(format!("{}: {summary}", paint::strong(test))));
             }
             Event::PhaseStarted { .. } => self.begin(),
-            Event::Progress { .. } => {
+            Event::Progress(_) => {
                 if let Some(now) = self.clock.at(event) {
                     self.advance(&now);
                 }
@@ -42,7 +42,7 @@ impl Bar {
             }
             Event::Notice { message } => self.above(|printer| printer.warn(message)),
             Event::RunFinished { .. } => self.line.finish_and_clear(),
-            Event::RunStarted { .. } | Event::Series { .. } => {}
+            Event::RunStarted { .. } | Event::Second { .. } | Event::Series { .. } => {}
         }
     }
 

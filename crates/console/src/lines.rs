@@ -29,11 +29,12 @@ impl Lines {
                 self.next = SILENCE;
                 self.printer.say(self.clock.opening());
             }
-            Event::Progress { .. } => self.now_and_then(event),
+            Event::Progress(_) => self.now_and_then(event),
             Event::PhaseFinished { result } => self.printer.say(self.clock.closing(result)),
             Event::Notice { message } => self.printer.warn(message),
             Event::RunStarted { .. }
             | Event::Draining { .. }
+            | Event::Second { .. }
             | Event::Series { .. }
             | Event::RunFinished { .. } => {}
         }

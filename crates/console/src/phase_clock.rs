@@ -61,22 +61,11 @@ impl PhaseClock {
 
     /// What a progress event says about now; `None` for other events.
     pub fn at(&self, event: &Event) -> Option<Instant> {
-        let Event::Progress {
-            elapsed_ns,
-            bytes,
-            operations,
-            bytes_per_second,
-            operations_per_second,
-            ranks_done,
-            ..
-        } = event
-        else {
-            return None;
-        };
-        let elapsed = Duration::from_nanos(*elapsed_ns);
+        let Event::Progress(moment) = event else { return None };
+        let elapsed = Duration::from_nanos(moment.elapsed_ns);
         let shares = [
-            share(*bytes as f64, self.planned_bytes.map(|planned| planned as f64)),
-            share(*operations as f64, self.planned_operations.map(|planned| planned as f64)),
+            share(moment.bytes as f64, self.planned_bytes.map(|planned| planned as f64)),
+            share(moment.operations as f64, self.planned_operations.map(|planned| planned as f64)),
             share(elapsed.as_secs_f64(), self.deadline.map(|deadline| deadline.as_secs_f64())),
         ];
         // Whichever plan is fulfilled first ends the phase.
@@ -85,10 +74,10 @@ impl PhaseClock {
             elapsed,
             done,
             left: done.and_then(|done| time_left(elapsed, done)),
-            bytes: Bytes::new(*bytes),
-            bandwidth: Bandwidth::bytes_per_second(*bytes_per_second),
-            iops: Iops::new(*operations_per_second),
-            ranks_done: *ranks_done,
+            bytes: Bytes::new(moment.bytes),
+            bandwidth: Bandwidth::bytes_per_second(moment.bytes_per_second),
+            iops: Iops::new(moment.operations_per_second),
+            ranks_done: moment.ranks_done,
         })
     }
 
@@ -176,7 +165,7 @@ mod tests {
     }
 
     fn progress(seconds: u64, bytes: u64) -> Event {
-        Event::Progress {
+        Event::Progress(Box::new(record::Moment {
             phase: "write".into(),
             elapsed_ns: seconds * 1_000_000_000,
             bytes,
@@ -184,7 +173,8 @@ mod tests {
             bytes_per_second: 150e6,
             operations_per_second: 2400.0,
             ranks_done: 1,
-        }
+            ..record::Moment::default()
+        }))
     }
 
     #[test]

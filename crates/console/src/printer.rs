@@ -27,6 +27,8 @@ pub struct Printer {
 struct Streams {
     out: Mutex<Option<Sink>>,
     err: Mutex<Sink>,
+    /// Lines for standard error that wait until the screen is given back.
+    held: Mutex<Option<Vec<String>>>,
 }
 
 impl Printer {
@@ -40,6 +42,7 @@ impl Printer {
             streams: Arc::new(Streams {
                 out: Mutex::new(Some(Box::new(AutoStream::auto(io::stdout())))),
                 err: Mutex::new(Box::new(AutoStream::auto(io::stderr()))),
+                held: Mutex::default(),
             }),
         }
     }
@@ -49,6 +52,7 @@ impl Printer {
         let streams = Streams {
             out: Mutex::new(Some(Box::new(AutoStream::never(out)))),
             err: Mutex::new(Box::new(AutoStream::never(err))),
+            held: Mutex::default(),
         };
         Self { format, quiet, out_is_terminal: false, err_is_terminal: false, streams: Arc::new(streams) }
     }
@@ -168,7 +172,33 @@ impl Printer {
         self.err_line(&format!("{}: {text}", paint::hint("hint")));
     }
 
+    /// From now on, lines for standard error wait: something else has the terminal.
+    pub(crate) fn hold(&self) {
+        self.streams.held.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default();
+    }
+
+    /// The lines that wait.
+    pub(crate) fn held(&self) -> Vec<String> {
+        self.streams.held.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default()
+    }
+
+    /// Writes the lines that wait; from now on they no longer do.
+    pub(crate) fn release(&self) {
+        let held = self.streams.held.lock().unwrap_or_else(PoisonError::into_inner).take();
+        held.into_iter().flatten().for_each(|line| self.err_line(&line));
+    }
+
+    /// Gives the terminal back if it is taken over, and writes what waited: for those who end the program at once.
+    pub fn give_back_terminal(&self) {
+        crate::live::give_back();
+        self.release();
+    }
+
     fn err_line(&self, text: &str) {
+        if let Some(held) = &mut *self.streams.held.lock().unwrap_or_else(PoisonError::into_inner) {
+            held.push(text.to_owned());
+            return;
+        }
         let mut err = self.streams.err.lock().unwrap_or_else(PoisonError::into_inner);
         let _ = writeln!(err, "{text}");
     }

@@ -47,6 +47,14 @@ impl Reading {
         }
     }
 
+    /// Writes something that is seen in every format, above the live line.
+    pub fn above(&self, write: impl FnOnce(&Printer)) {
+        match &self.line {
+            Some(line) => line.suspend(|| write(&self.printer)),
+            None => write(&self.printer),
+        }
+    }
+
     /// Something worth a line of its own.
     pub fn say(&self, text: impl Display) {
         match &self.line {

@@ -2,15 +2,19 @@
 
 mod checks;
 mod design;
+mod hosts;
+mod layouts;
+mod matrix;
 mod phases;
 mod requirements;
 
 use std::time::Duration;
 
-use record::{RunRecord, RunState, TestRecord, Validity};
+use record::{RunRecord, RunState, Search, TestRecord, Validity};
 use units::format_duration;
 
 use crate::paint;
+use crate::table::{Align, Cell, Table};
 
 /// Everything a person wants to know about a run at first: verdict per requirement, results per phase, and the
 /// checks that found something.
@@ -21,6 +25,8 @@ pub fn summary(record: &RunRecord) -> String {
     for test in &record.tests {
         parts.push(test_section(test));
     }
+    parts.extend(record.search.as_ref().map(search_section));
+    parts.extend(record.matrices().iter().map(matrix::section));
     parts.push(verdict(record));
     parts.join("\n\n")
 }
@@ -32,9 +38,14 @@ fn heading(record: &RunRecord) -> String {
         "{}{label}: {} after {elapsed}, started {}",
         paint::strong(format!("run {}", record.id)),
         state_words(record.state),
-        record.started_at
+        record::whole_seconds(&record.started_at)
     )];
     let environment = &record.environment;
+    if let Some(imported) = &record.imported {
+        lines.push(format!("imported from {} ({})", imported.file.display(), imported.program()));
+        lines.push(format!("SHA-256 {}", imported.sha256));
+        return lines.join("\n");
+    }
     lines.push(format!(
         "host {}: {} pCores, {} memory, kernel {}",
         environment.hostname, environment.cpu.pcores, environment.memory.total_bytes, environment.kernel
@@ -48,6 +59,36 @@ fn heading(record: &RunRecord) -> String {
     lines.join("\n")
 }
 
+/// The answer of a search, and a line for each of its runs.
+fn search_section(search: &Search) -> String {
+    let mut table = Table::new([
+        ("load", Align::Left),
+        ("operations", Align::Right),
+        ("bandwidth", Align::Right),
+        ("mean", Align::Right),
+        ("p50", Align::Right),
+        ("p99", Align::Right),
+        ("kept", Align::Left),
+    ]);
+    let time = |ns: u64| format_duration(Duration::from_nanos(ns));
+    for point in &search.points {
+        table.row([
+            Cell::new(search.load.words(point.load.unwrap_or(f64::INFINITY))),
+            Cell::new(point.operations_per_second),
+            Cell::new(point.bandwidth_bytes_per_second),
+            Cell::new(time(point.latency_mean_ns)),
+            Cell::new(time(point.latency_p50_ns)),
+            Cell::new(time(point.latency_p99_ns)),
+            match point.kept {
+                None => Cell::new(""),
+                Some(true) => Cell::good("yes"),
+                Some(false) => Cell::bad("no"),
+            },
+        ]);
+    }
+    format!("{} {}\n{table}", paint::strong("search:"), search.sentence)
+}
+
 fn test_section(test: &TestRecord) -> String {
     let equivalence = test.equivalence.as_ref().map(|words| format!(" ({words})")).unwrap_or_default();
     let held = test.held_memory.map(|held| format!(", {} of memory held", held.size_bytes));
@@ -55,6 +96,8 @@ fn test_section(test: &TestRecord) -> String {
     let heading = format!("{}: {}{held}{equivalence}", paint::strong(&test.name), test.summary);
     let mut parts = vec![heading, format!("in {}{}", test.target.display(), elsewhere(test))];
     parts.push(phases::table(test).to_string());
+    parts.extend(hosts::table(test).map(|table| table.to_string()));
+    parts.extend(layouts::section(test));
     parts.extend(checks::section(test));
     parts.join("\n")
 }

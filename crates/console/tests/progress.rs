@@ -5,7 +5,7 @@
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
-use console::{Format, Printer, Progress};
+use console::{Format, Printer, Progress, Showing};
 use record::{Event, Listener as _, PhaseResult};
 use testkit::samples::Sample;
 
@@ -26,7 +26,7 @@ impl Write for Memory {
 fn written(format: Format, quiet: bool, events: &[Event]) -> (String, String) {
     let (out, err) = (Memory::default(), Memory::default());
     let printer = Printer::to(format, quiet, Box::new(out.clone()), Box::new(err.clone()));
-    let mut progress = Progress::new(&printer);
+    let mut progress = Progress::new(&printer, Showing::Auto);
     events.iter().for_each(|event| progress.on_event(event));
     let text = |memory: Memory| String::from_utf8(memory.0.lock().unwrap().clone()).unwrap();
     (text(out), text(err))
@@ -47,14 +47,17 @@ fn events(seconds: u64) -> Vec<Event> {
             deadline_ns: None,
         },
     ];
-    events.extend((1..=seconds).map(|second| Event::Progress {
-        phase: "write".into(),
-        elapsed_ns: second * 1_000_000_000,
-        bytes: second * 1_000_000_000,
-        operations: second * 15_000,
-        bytes_per_second: 1e9,
-        operations_per_second: 15_000.0,
-        ranks_done: 0,
+    events.extend((1..=seconds).map(|second| {
+        Event::Progress(Box::new(record::Moment {
+            phase: "write".into(),
+            elapsed_ns: second * 1_000_000_000,
+            bytes: second * 1_000_000_000,
+            operations: second * 15_000,
+            bytes_per_second: 1e9,
+            operations_per_second: 15_000.0,
+            ranks_done: 0,
+            ..record::Moment::default()
+        }))
     }));
     events.push(Event::Draining { phase: "write".into() });
     events.push(Event::Notice { message: "the page cache was not dropped".into() });

@@ -56,3 +56,15 @@ fn two_runs_side_by_side() {
     let comparison = record::compare(&before, &after).unwrap();
     insta::assert_snapshot!(strip_str(&console::comparison(&comparison)).to_string());
 }
+
+#[test]
+fn hosts_have_a_table_of_their_own_where_there_are_several() {
+    let sample = Sample { ranks: 4, repetitions: 2, seconds: 5, ..Sample::default() };
+    let record = testkit::samples::over_hosts(sample.build(), &["node1", "node2"]);
+    let text = anstream::adapter::strip_str(&console::summary(&record)).to_string();
+    let rows: Vec<&str> =
+        text.lines().filter(|line| line.contains("node1") || line.contains("node2")).collect();
+    assert!(rows.len() >= 2 * 2, "{text}");
+    assert!(rows.iter().all(|row| row.contains("client NIC") && row.contains("31 %")), "{text}");
+    assert!(!summary(&sample).contains("CPU busy"), "one host has none");
+}

@@ -6,20 +6,25 @@ use std::thread::{Builder, Scope, ScopedJoinHandle};
 
 use fault::{Fault, Kind, Result};
 
-use crate::{Aborted, Meeting, Rank};
+use crate::{Aborted, Block, Meeting, Rank};
 
 /// A rank that is a thread.
 #[derive(Debug)]
 pub struct LocalRank<'run> {
     number: u32,
     size: u32,
-    meeting: &'run Meeting,
+    meeting: &'run Meeting<'run>,
 }
 
 impl<'run> LocalRank<'run> {
     /// The only rank of a run, in the calling thread.
-    pub fn alone(meeting: &'run Meeting) -> Self {
+    pub fn alone(meeting: &'run Meeting<'run>) -> Self {
         Self { number: 0, size: 1, meeting }
+    }
+
+    /// No rank, but one who comes to all meetings of `size` ranks for a process that hosts none.
+    pub fn nobody(size: u32, meeting: &'run Meeting<'run>) -> Self {
+        Self { number: size, size, meeting }
     }
 }
 
@@ -39,22 +44,31 @@ impl Rank for LocalRank<'_> {
     fn all_max(&self, value: u64) -> std::result::Result<u64, Aborted> {
         self.meeting.all_max(value)
     }
+
+    fn latest(&self, instant: u64) -> std::result::Result<u64, Aborted> {
+        self.meeting.latest(instant)
+    }
+
+    fn start(&self, instant: u64) -> std::result::Result<u64, Aborted> {
+        self.meeting.start(instant)
+    }
 }
 
 /// The running ranks of one launch.
 #[derive(Debug)]
 pub struct Ranks<'scope, T> {
+    first: u32,
     handles: Vec<ScopedJoinHandle<'scope, Result<T>>>,
 }
 
-/// Starts `size` threads that each run `work` and meet at `meeting`.
+/// Starts a thread for each rank of `block`. They run `work` and meet at `meeting`.
 ///
 /// A rank that panics or returns an error calls the meeting off, so that the others end too. `at_end` runs in the rank's
 /// thread after its work, whatever came of it.
 pub fn launch<'scope, 'env, T, W, E>(
     scope: &'scope Scope<'scope, 'env>,
-    size: u32,
-    meeting: &'env Meeting,
+    block: Block,
+    meeting: &'env Meeting<'env>,
     work: &'env W,
     at_end: &'env E,
 ) -> Result<Ranks<'scope, T>>
@@ -63,8 +77,9 @@ where
     W: Fn(&LocalRank<'env>) -> Result<T> + Sync,
     E: Fn(u32) + Sync,
 {
-    let mut handles = Vec::with_capacity(size as usize);
-    for number in 0..size {
+    let size = block.all;
+    let mut handles = Vec::with_capacity(block.count as usize);
+    for number in block.ranks() {
         let run = move || {
             let rank = LocalRank { number, size, meeting };
             let outcome = catch_unwind(AssertUnwindSafe(|| work(&rank)))
@@ -89,17 +104,15 @@ where
             }
         }
     }
-    Ok(Ranks { handles })
+    Ok(Ranks { first: block.first, handles })
 }
 
 impl<T> Ranks<'_, T> {
     /// Waits for all ranks; one result each, in their order.
     pub fn join(self) -> Vec<Result<T>> {
-        let joined = self.handles.into_iter().enumerate();
+        let joined = (self.first..).zip(self.handles);
         joined
-            .map(|(number, handle)| {
-                handle.join().unwrap_or_else(|panic| Err(died(number as u32, panic.as_ref())))
-            })
+            .map(|(number, handle)| handle.join().unwrap_or_else(|panic| Err(died(number, panic.as_ref()))))
             .collect()
     }
 }
@@ -127,7 +140,9 @@ mod tests {
         let at_end = |_| {
             ended.fetch_add(1, Ordering::Relaxed);
         };
-        let outcomes = std::thread::scope(|scope| launch(scope, 3, &meeting, &work, &at_end).unwrap().join());
+        let outcomes = std::thread::scope(|scope| {
+            launch(scope, Block::whole(3), &meeting, &work, &at_end).unwrap().join()
+        });
         assert_eq!(ended.load(Ordering::Relaxed), 3);
         assert!(outcomes[1].as_ref().unwrap_err().message().contains("rank 1 died: broken on purpose"));
         assert_eq!(outcomes[0].as_ref().unwrap_err().kind(), Kind::Interrupted);

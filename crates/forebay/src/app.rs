@@ -7,7 +7,7 @@ use clap::Parser as _;
 use clap::error::ErrorKind;
 use console::{Format, Printer};
 
-use crate::cli::Cli;
+use crate::cli::{Cli, foreign};
 use crate::commands::{self, Context};
 use crate::failure::Failure;
 use crate::settings::Settings;
@@ -15,27 +15,37 @@ use crate::{exit, logs};
 
 /// Runs the command that `arguments` ask for.
 pub fn run(arguments: &[OsString]) -> ExitCode {
-    let cli = match Cli::try_parse_from(arguments) {
+    let cli = match Cli::try_parse_from(foreign::arranged(arguments)) {
         Ok(cli) => cli,
         Err(error) => return exit::code(not_a_command(&error, arguments)),
     };
     let words = arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let settings = Settings::new(&cli.global, words);
     logs::start(settings.verbosity);
-    let printer = Printer::new(settings.format, settings.quiet);
-    let context = Context { printer, settings };
-    exit::code(match commands::run(&context, cli.command) {
+    let printer = self::printer(settings.format, settings.quiet);
+    let context = Context::new(printer, settings);
+    let code = match commands::run(&context, cli.command) {
         Ok(outcome) => exit::of_outcome(outcome),
         Err(failure) => {
             failure.tell(&context.printer);
             failure.exit_code()
         }
-    })
+    };
+    commands::farewell(code);
+    exit::code(code)
+}
+
+/// Of the many processes that a launcher started, one speaks.
+fn printer(format: Format, quiet: bool) -> Printer {
+    if commands::is_silent() {
+        return Printer::to(format, true, Box::new(std::io::sink()), Box::new(std::io::sink()));
+    }
+    Printer::new(format, quiet)
 }
 
 /// Help and versions are data; everything else clap says is an error in the command line.
 fn not_a_command(error: &clap::Error, arguments: &[OsString]) -> u8 {
-    let printer = Printer::new(wanted_format(arguments), false);
+    let printer = self::printer(wanted_format(arguments), false);
     let failure = match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => match printer.data(error.render().ansi()) {
             Ok(()) => return exit::of_outcome(exit::Outcome::Done),

@@ -2,19 +2,29 @@
 
 mod catalog;
 mod clean;
+mod fleet;
+pub mod foreign;
 mod global;
 mod guards;
+mod import;
 mod init;
+mod io500;
+mod ior;
 mod iotest;
+mod mdtest;
 mod outputs;
 mod plan;
 mod planning;
 mod prove;
 mod run;
 mod runs;
+mod searching;
 mod shell;
 mod size;
 mod spec;
+mod sweep;
+mod sync;
+mod vdbench;
 
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Parser, Subcommand};
@@ -23,19 +33,28 @@ pub use catalog::{
     CalibrateFacts, Catalog, CatalogAction, CheckFacts, DiffFacts, ListFacts, RefreshPrices, ShowFact,
 };
 pub use clean::Clean;
+pub use fleet::{Agent, CheckHosts, FleetOptions, Hosts, HostsAction, RanksPerHost};
 pub use global::Global;
 pub use guards::Guards;
+pub use import::{Import, ImportFrom};
 pub use init::{Init, Role};
+pub use io500::{Io500, Io500Mode};
+pub use ior::Ior;
 pub use iotest::{Data, Engine, Iotest};
-pub use outputs::Outputs;
+pub use mdtest::Mdtest;
+pub use outputs::{Live, Outputs};
 pub use plan::{CheckDesign, Plan, PlanAction};
 pub use planning::{Allowed, Facts, Judging, Showing};
 pub use prove::Prove;
 pub use run::Run;
 pub use runs::{Compare, Export, ExportAs, List, Remove, Report, Runs, RunsAction, Show};
+pub use searching::{Raised, Searching, SloLoad};
 pub use shell::{Completions, Man};
 pub use size::Size;
 pub use spec::{Check, Spec, SpecAction};
+pub use sweep::Sweep;
+pub use sync::{Choosing, ConflictRule, DeltaRule, Sync, SyncWatching, VerifyLevel, WatchBy};
+pub use vdbench::Vdbench;
 
 use crate::exit;
 
@@ -68,9 +87,18 @@ pub enum Command {
     Prove(Prove),
     Iotest(Iotest),
     Run(Run),
+    Ior(Ior),
+    Hosts(Hosts),
+    Agent(Agent),
+    Mdtest(Mdtest),
+    Io500(Io500),
+    Import(Import),
+    Vdbench(Vdbench),
+    Sweep(Sweep),
     Init(Init),
     Spec(Spec),
     Runs(Runs),
+    Sync(Sync),
     Catalog(Catalog),
     Clean(Clean),
     Completions(Completions),
@@ -84,7 +112,6 @@ Examples:
   forebay init grid.toml                        write a spec with comments
   forebay plan grid.toml                        the cheapest designs, each limit named
   forebay prove grid.toml --target /mnt/data    measure it and give a verdict
-  forebay runs report latest                    turn the run into one HTML file
 
 {}",
         exit::HELP

@@ -21,8 +21,9 @@ pub struct DesignDocument {
 
 /// Reads the design file at `path`. Problems have their place in the text.
 pub fn load(path: &Path) -> Result<DesignDocument, Box<LoadError>> {
-    let failed =
-        |text: String, problem| Box::new(LoadError { path: path.to_owned(), text, problems: vec![problem] });
+    let failed = |text: String, problem| {
+        Box::new(LoadError { what: "design", path: path.to_owned(), text, problems: vec![problem] })
+    };
     let text = std::fs::read_to_string(path).map_err(|error| {
         let fault = Fault::os("open", path, error);
         let hint = "`forebay plan --design FILE` writes one".to_owned();
@@ -70,7 +71,7 @@ impl DesignDocument {
         if problems.is_empty() {
             return Ok(());
         }
-        Err(Box::new(LoadError { path: path.to_owned(), text: self.text.clone(), problems }))
+        Err(Box::new(LoadError { what: "design", path: path.to_owned(), text: self.text.clone(), problems }))
     }
 
     fn region(&self, catalog: &Catalog) -> Option<Problem> {

@@ -15,6 +15,8 @@ pub enum Outcome {
     NotMet,
     /// A signal stopped it; it stopped cleanly and kept what it had.
     Stopped(Signal),
+    /// One of several processes, which ends as the one that leads them (its exit code).
+    AsTheRoot(u8),
 }
 
 /// The signals that stop us cleanly.
@@ -45,6 +47,7 @@ pub const fn of_outcome(outcome: Outcome) -> u8 {
         Outcome::NotMet => 4,
         Outcome::Stopped(Signal::Interrupt) => 130,
         Outcome::Stopped(Signal::Terminate) => 143,
+        Outcome::AsTheRoot(code) => code,
     }
 }
 

@@ -1,6 +1,7 @@
 //! SIGINT, SIGTERM and a lost terminal ask a measuring command to stop cleanly; a second signal stops it at once.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use console::Printer;
@@ -11,9 +12,18 @@ use signal_hook::iterator::Signals;
 
 use crate::exit::{Outcome, Signal, of_outcome};
 
+static OVER: AtomicBool = AtomicBool::new(false);
+
 /// From here on, signals set the flag that ranks look at between transfers. Commands that don't measure keep the
 /// system's way: a signal ends them.
 pub fn install(printer: &Printer) -> fault::Result<()> {
+    let words =
+        "stopping and removing files; a second signal stops at once and leaves them for `forebay clean`";
+    install_saying(printer, words)
+}
+
+/// The same, for a command that says something else when it is asked to stop.
+pub fn install_saying(printer: &Printer, words: &'static str) -> fault::Result<()> {
     let failed = |error| Fault::os("handle", std::path::Path::new("signals"), error);
     // A write beyond `ulimit -f` then fails like any other, instead of ending us with all files left behind.
     flag::register(SIGXFSZ, Arc::default()).map_err(failed)?;
@@ -24,7 +34,7 @@ pub fn install(printer: &Printer) -> fault::Result<()> {
     let printer = printer.clone();
     thread::Builder::new()
         .name("signals".to_owned())
-        .spawn(move || signals.forever().for_each(|signal| stop(signal, &printer)))
+        .spawn(move || signals.forever().for_each(|signal| stop(signal, &printer, words)))
         .map(|_| ())
         .map_err(failed)
 }
@@ -37,14 +47,21 @@ fn started_by_nohup() -> bool {
     mask & (1 << (SIGHUP - 1)) != 0
 }
 
-fn stop(signal: i32, printer: &Printer) {
+/// From here on, signals change nothing: everything is done and said.
+pub fn ignore() {
+    OVER.store(true, Ordering::Relaxed);
+}
+
+fn stop(signal: i32, printer: &Printer, words: &str) {
+    if OVER.load(Ordering::Relaxed) {
+        return;
+    }
     if bench::interrupt::requested().is_some() {
+        printer.give_back_terminal();
         std::process::exit(of_outcome(Outcome::Stopped(named(signal))).into());
     }
     bench::interrupt::request(signal);
-    printer.say(
-        "stopping and removing files; a second signal stops at once and leaves them for `forebay clean`",
-    );
+    printer.say(words);
 }
 
 /// The signal that asked us to stop, if one did.

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 /// The rooms by layer. A room uses only rooms of lower layers; two that need the same thing move it down, with a name.
 const LAYERS: [&[&str]; 5] = [
     &["units", "fault"],
-    &["host", "spec", "fleet"],
+    &["host", "spec", "fleet", "metrics", "store", "chunk"],
     &["record", "catalog"],
-    &["bench", "plan", "prices", "report", "console"],
+    &["bench", "plan", "prices", "report", "sync", "console", "import"],
     &["forebay"],
 ];
 

@@ -110,3 +110,32 @@ impl CpuTimes {
         }
     }
 }
+
+impl Counters {
+    /// Adds those of another host. Of devices and interfaces of one name it is the busier's time that counts; what single
+    /// vCPUs did is told of single hosts only.
+    pub fn add(&mut self, other: &Self) {
+        for counter in &other.traffic {
+            match self.traffic.iter_mut().find(|t| (t.source, &t.name) == (counter.source, &counter.name)) {
+                Some(known) => {
+                    known.read_bytes = known.read_bytes + counter.read_bytes;
+                    known.written_bytes = known.written_bytes + counter.written_bytes;
+                    known.busy_ns = known.busy_ns.max(counter.busy_ns);
+                }
+                None => self.traffic.push(counter.clone()),
+            }
+        }
+        let (own, cpu) = (&mut self.cpu, &other.cpu);
+        own.user_ns += cpu.user_ns;
+        own.system_ns += cpu.system_ns;
+        own.interrupt_ns += cpu.interrupt_ns;
+        own.iowait_ns += cpu.iowait_ns;
+        own.idle_ns += cpu.idle_ns;
+        own.steal_ns += cpu.steal_ns;
+        own.process_user_ns += cpu.process_user_ns;
+        own.process_system_ns += cpu.process_system_ns;
+        own.busy_per_vcpu_ns.clear();
+        self.dirty_bytes = self.dirty_bytes + other.dirty_bytes;
+        self.writeback_bytes = self.writeback_bytes + other.writeback_bytes;
+    }
+}

@@ -85,6 +85,9 @@ pub struct Mount {
     pub size_bytes: Bytes,
     /// Available to unprivileged users.
     pub available_bytes: Bytes,
+    /// Bytes nobody uses, those that are kept for the superuser among them.
+    #[serde(default)]
+    pub free_bytes: Bytes,
     /// Inodes in all, 0 when the file system has no fixed number.
     pub inodes: u64,
     /// Free inodes.

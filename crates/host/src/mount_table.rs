@@ -39,7 +39,9 @@ impl System {
 
 /// All entries, in the kernel's order: a later mount hides an earlier one at the same place.
 pub(crate) fn read(system: &System) -> Vec<MountEntry> {
-    parse(&system.text("/proc/self/mountinfo").unwrap_or_default())
+    // A thread may have mounts of its own.
+    let table = if system.is_live() { "/proc/thread-self/mountinfo" } else { "/proc/self/mountinfo" };
+    parse(&system.text(table).unwrap_or_default())
 }
 
 pub(crate) fn parse(mountinfo: &str) -> Vec<MountEntry> {
@@ -119,6 +121,7 @@ fn live(system: &System, path: &Path) -> Result<Mount> {
     Ok(Mount {
         size_bytes: Bytes::new(sizes.f_blocks.saturating_mul(sizes.f_frsize)),
         available_bytes: Bytes::new(sizes.f_bavail.saturating_mul(sizes.f_frsize)),
+        free_bytes: Bytes::new(sizes.f_bfree.saturating_mul(sizes.f_frsize)),
         inodes: sizes.f_files,
         inodes_free: sizes.f_ffree,
         ..mount

@@ -6,7 +6,8 @@ use fault::Result;
 use units::Bytes;
 
 use crate::{
-    CounterSource, Counters, Mount, System, TrafficCounter, block_device, cpu_times, lustre, network, nfs,
+    CounterSource, Counters, CpuTimes, Mount, System, TrafficCounter, block_device, cpu_times, lustre,
+    network, nfs,
 };
 
 /// The counters that show what really moved for a target. It finds out once where they are; reading them is cheap.
@@ -52,6 +53,11 @@ impl Probe {
             dirty_bytes: meminfo.get("Dirty"),
             writeback_bytes: meminfo.get("Writeback"),
         }
+    }
+
+    /// CPU time now.
+    pub fn cpu(&self) -> CpuTimes {
+        cpu_times::read(&self.system)
     }
 
     /// Who counts the target's bytes; `None` if nobody does.

@@ -81,6 +81,7 @@ pub(crate) fn evaluate_in(market: &Market<'_>, design: &Design) -> Result<Evalua
         storage: design.storage.iter().map(|storage| storage.requirement.clone()).collect(),
         constraints: market.constraints.clone(),
         test: Vec::new(),
+        sweep: Vec::new(),
     };
     let demand = Demand::of(&spec)?;
     if design.clients.count == 0 {

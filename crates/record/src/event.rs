@@ -43,22 +43,7 @@ pub enum Event {
         deadline_ns: Option<u64>,
     },
     /// About a second of a phase has passed; live counters.
-    Progress {
-        /// Name of the phase.
-        phase: String,
-        /// Since the phase's start.
-        elapsed_ns: u64,
-        /// Bytes moved so far by all ranks.
-        bytes: u64,
-        /// Operations so far.
-        operations: u64,
-        /// Bytes per second over the last interval.
-        bytes_per_second: f64,
-        /// Operations per second over the last interval.
-        operations_per_second: f64,
-        /// Ranks that have finished their share.
-        ranks_done: u32,
-    },
+    Progress(Box<Moment>),
     /// Ranks have done their transfers; data is being made durable (fsync) or files closed.
     Draining {
         /// Name of the phase.
@@ -68,6 +53,14 @@ pub enum Event {
     PhaseFinished {
         /// Its result, without the series (those were sent as they happened, and are in the record).
         result: Box<PhaseResult>,
+    },
+    /// A second of a phase that ended a second ago, as far as the ranks have told; after the phase, `Series` has it whole.
+    /// For those who show it: it is not part of event streams.
+    Second {
+        /// Name of the phase.
+        phase: String,
+        /// The interval.
+        interval: Box<Interval>,
     },
     /// One full interval of a phase, after the phase, with its latency.
     Series {
@@ -88,6 +81,73 @@ pub enum Event {
         /// Monotonic length.
         elapsed_ns: u64,
     },
+}
+
+/// A phase as it stands.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Moment {
+    /// Name of the phase.
+    pub phase: String,
+    /// Since the phase's start.
+    pub elapsed_ns: u64,
+    /// Bytes moved so far by all ranks.
+    pub bytes: u64,
+    /// Operations so far.
+    pub operations: u64,
+    /// Bytes per second over the last interval.
+    pub bytes_per_second: f64,
+    /// Operations per second over the last interval.
+    pub operations_per_second: f64,
+    /// Ranks that have finished their share.
+    pub ranks_done: u32,
+    /// Latency of the operations that were handed over in the last interval, if any were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency: Option<MomentLatency>,
+    /// Each host's part, where there are several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<HostMoment>,
+    /// The ranks that have done least so far and are not done, slowest first; a few.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slowest: Vec<RankMoment>,
+}
+
+/// Latency of the last interval.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MomentLatency {
+    /// Median.
+    pub p50_ns: u64,
+    /// 99th percentile.
+    pub p99_ns: u64,
+    /// The slowest.
+    pub maximum_ns: u64,
+}
+
+/// One host's part of a moment.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HostMoment {
+    /// Its name.
+    pub host: String,
+    /// Ranks on it that take part.
+    pub ranks: u32,
+    /// Ranks that have finished their share.
+    pub ranks_done: u32,
+    /// Bytes per second over the last interval.
+    pub bytes_per_second: f64,
+    /// Operations per second over the last interval.
+    pub operations_per_second: f64,
+}
+
+/// One rank's part of a moment.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RankMoment {
+    /// Its number.
+    pub rank: u32,
+    /// Where it runs.
+    pub host: String,
+    /// Bytes so far.
+    pub bytes: u64,
+    /// Operations so far.
+    pub operations: u64,
 }
 
 /// Someone who reads events. Called from one thread at a time.

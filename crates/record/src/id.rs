@@ -22,9 +22,24 @@ fn stirred(nanoseconds: u32) -> u32 {
     (nanoseconds ^ std::process::id().rotate_left(16)).wrapping_mul(0x9E37_79B9) >> 8
 }
 
-/// The wall clock now, RFC 3339 in UTC with whole seconds.
+/// The wall clock now, RFC 3339 in UTC with microseconds: runs that start in the same second still have an order.
 pub fn timestamp() -> String {
-    jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+    jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S.%6fZ").to_string()
+}
+
+/// A time of [`timestamp`] without its parts of a second, for people.
+pub fn whole_seconds(timestamp: &str) -> String {
+    match timestamp.split_once('.') {
+        Some((seconds, rest)) => {
+            format!("{seconds}{}", rest.trim_start_matches(|c: char| c.is_ascii_digit()))
+        }
+        None => timestamp.to_owned(),
+    }
+}
+
+/// The wall clock now in the machine's own time zone, in a form of `strftime`.
+pub fn local_time(form: &str) -> String {
+    jiff::Zoned::now().strftime(form).to_string()
 }
 
 #[cfg(test)]
@@ -42,6 +57,16 @@ mod tests {
         let different: std::collections::HashSet<_> = ids.iter().collect();
         assert!(different.len() > 45, "24 random bits hardly ever meet");
         assert!(ids[0][..15] <= ids[49][..15]);
+    }
+
+    #[test]
+    fn times_have_an_order_within_a_second_and_people_see_whole_ones() {
+        let (first, second) = (timestamp(), timestamp());
+        let parsed = [&first, &second].map(|text| text.parse::<jiff::Timestamp>().unwrap());
+        assert!(first.len() == "2026-11-21T21:42:26.123456Z".len() && parsed[0] <= parsed[1], "{first}");
+        assert_eq!(whole_seconds("2026-11-21T21:42:26.123456Z"), "2026-11-21T21:42:26Z");
+        assert_eq!(whole_seconds("2026-11-21T21:42:26.5+01:00"), "2026-11-21T21:42:26+01:00");
+        assert_eq!(whole_seconds("2026-11-21T21:42:26Z"), "2026-11-21T21:42:26Z");
     }
 
     #[test]

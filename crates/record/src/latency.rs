@@ -6,7 +6,9 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use hdrhistogram::Histogram;
-use hdrhistogram::serialization::{Deserializer as HdrDeserializer, Serializer as _, V2DeflateSerializer};
+use hdrhistogram::serialization::{
+    Deserializer as HdrDeserializer, Serializer as _, V2DeflateSerializer, V2Serializer,
+};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
 use serde::ser::Error as _;
@@ -47,6 +49,11 @@ impl Latency {
         self.0.saturating_record(nanoseconds);
     }
 
+    /// Adds `count` operations of `nanoseconds` each.
+    pub fn record_many(&mut self, nanoseconds: u64, count: u64) {
+        self.0.saturating_record_n(nanoseconds, count);
+    }
+
     /// Adds all of another distribution.
     pub fn merge(&mut self, other: &Self) {
         // Same bounds and precision: adding can't fail.
@@ -79,6 +86,11 @@ impl Latency {
         Duration::from_nanos(self.0.mean() as u64)
     }
 
+    /// Standard deviation of the recorded values (within the 1 % of a bucket).
+    pub fn standard_deviation(&self) -> Duration {
+        Duration::from_nanos(self.0.stdev() as u64)
+    }
+
     /// Smallest.
     pub fn min(&self) -> Duration {
         Duration::from_nanos(self.0.min())
@@ -100,6 +112,25 @@ impl Latency {
             .iter_quantiles(2)
             .map(|step| (step.quantile(), Duration::from_nanos(step.value_iterated_to())))
             .collect()
+    }
+
+    /// The distribution in HdrHistogram's V2 form, for another process: some hundred bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        // Writing to memory can't fail, and the bounds are within what the form can express.
+        let _ = V2Serializer::new().serialize(&self.0, &mut bytes);
+        bytes
+    }
+
+    /// Reads what [`to_bytes`](Self::to_bytes) wrote; `None` if it is damaged.
+    pub fn from_bytes(mut bytes: &[u8]) -> Option<Self> {
+        let decoded: Histogram<u64> = HdrDeserializer::new().deserialize(&mut bytes).ok()?;
+        if decoded.high() > LONGEST_NS || decoded.sigfig() != SIGNIFICANT_DIGITS {
+            return None;
+        }
+        let mut latency = Self(decoded);
+        latency.0.auto(true);
+        Some(latency)
     }
 
     fn encode(&self) -> Result<String, String> {
@@ -275,6 +306,21 @@ mod tests {
         let text = serde_json::to_string(&latency).unwrap();
         assert!(text.contains("\"p99_ns\""));
         assert_eq!(serde_json::from_str::<Latency>(&text).unwrap(), latency);
+    }
+
+    #[test]
+    fn survives_the_way_to_another_process() {
+        let mut latency = Latency::new();
+        (1..1000u64).for_each(|n| latency.record(n * 1000));
+        let compact = latency.compact();
+        let bytes = compact.to_bytes();
+        assert!(bytes.len() < 1500, "{}", bytes.len());
+        let mut back = Latency::from_bytes(&bytes).unwrap();
+        assert_eq!(back, compact);
+        latency.record(LONGEST_NS);
+        back.merge(&latency);
+        assert_eq!((back.count(), back.max()), (1999, latency.max()));
+        assert!(Latency::from_bytes(&bytes[..bytes.len() / 2]).is_none());
     }
 
     #[test]

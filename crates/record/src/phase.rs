@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use units::{Bandwidth, Bytes, Iops};
 
 use crate::check::{Check, Validity};
+use crate::hosts::{HostResult, LostProcess, StorageLayout};
 use crate::latency::Latency;
 use crate::limit::Limit;
 
@@ -43,11 +44,13 @@ pub enum OperationKind {
     MakeNode,
     /// A directory entry visited by a tree walk.
     Find,
+    /// Attributes of a file changed.
+    SetAttributes,
 }
 
 impl OperationKind {
     /// All kinds, in the order they are stored.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Read,
         Self::Write,
         Self::Fsync,
@@ -62,6 +65,7 @@ impl OperationKind {
         Self::RemoveDirectory,
         Self::MakeNode,
         Self::Find,
+        Self::SetAttributes,
     ];
 
     /// The word shown to people.
@@ -81,6 +85,7 @@ impl OperationKind {
             Self::RemoveDirectory => "remove directory",
             Self::MakeNode => "make node",
             Self::Find => "find",
+            Self::SetAttributes => "set attributes",
         }
     }
 }
@@ -144,6 +149,18 @@ pub struct RankResult {
     pub cpu_ns: u64,
     /// Operations that failed or stayed short.
     pub errors: u64,
+    /// Transfers that brought back other data than was written (IOR counts these; the words in them are the phase's
+    /// `verify_failures`).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub damaged: u64,
+    /// Where the rank stood at the deadline when all had met there, before the wear-out; `None` without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stonewall: Option<Mark>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl RankResult {
@@ -162,6 +179,45 @@ pub struct Interval {
     pub length_ns: u64,
     /// Main operations and bytes per kind in this interval, with their latency.
     pub operations: Vec<OperationResult>,
+    /// What the vCPUs of all hosts with ranks did; sampled once a second, absent where no sample was taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu: Option<CpuShare>,
+}
+
+/// CPU time of some hosts over some time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CpuShare {
+    /// In programs, in the kernel and in interrupts.
+    pub busy_ns: u64,
+    /// Of these, in the kernel and in interrupts.
+    pub system_ns: u64,
+    /// All vCPUs over the whole time.
+    pub all_ns: u64,
+}
+
+impl CpuShare {
+    /// Of what the kernel counted.
+    pub fn of(times: &host::CpuTimes) -> Self {
+        let system_ns = times.system_ns + times.interrupt_ns;
+        let busy_ns = system_ns + times.user_ns;
+        Self { busy_ns, system_ns, all_ns: busy_ns + times.idle_ns + times.iowait_ns + times.steal_ns }
+    }
+
+    /// With that of another host, or of more time.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            busy_ns: self.busy_ns + other.busy_ns,
+            system_ns: self.system_ns + other.system_ns,
+            all_ns: self.all_ns + other.all_ns,
+        }
+    }
+
+    /// Busy, and busy in the kernel, in percent of all; `None` of no time.
+    pub fn percent(self) -> Option<(f64, f64)> {
+        let of = |part: u64| 100.0 * part as f64 / self.all_ns as f64;
+        (self.all_ns > 0).then(|| (of(self.busy_ns), of(self.system_ns)))
+    }
 }
 
 impl Interval {
@@ -213,7 +269,7 @@ pub struct OperationError {
 }
 
 /// The result of one phase.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PhaseResult {
     /// Name in the workload (`write`, `read`).
     pub name: String,
@@ -246,6 +302,18 @@ pub struct PhaseResult {
     pub operations: Vec<OperationResult>,
     /// Results per rank.
     pub ranks: Vec<RankResult>,
+    /// How many ranks there were, where another tool says how many and not what each did; absent where `ranks` has them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ranks_stated: Option<u32>,
+    /// What each host did, where there were several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<HostResult>,
+    /// Processes that were gone before it had ended.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lost: Vec<LostProcess>,
+    /// Where the files lie on the servers, where the file system tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layout: Option<StorageLayout>,
     /// Per-second series.
     pub series: Vec<Interval>,
     /// Engine.
@@ -279,6 +347,8 @@ pub enum StopCause {
     Interrupted,
     /// A failure.
     Error,
+    /// A target was filling up: what had to stay free was reached.
+    Space,
 }
 
 impl PhaseResult {
@@ -322,10 +392,23 @@ impl PhaseResult {
         Duration::from_nanos(self.ranks.iter().map(|r| r.closed_ns).max().unwrap_or(0))
     }
 
+    /// How many ranks there were; 0 if that is not known.
+    pub fn rank_count(&self) -> usize {
+        match self.ranks_stated {
+            Some(stated) if self.ranks.is_empty() => stated as usize,
+            _ => self.ranks.len(),
+        }
+    }
+
     /// The SAS test's rate: bytes of one rank over the mean of the ranks' times (research: rhel_iotest, size / mean time).
+    ///
+    /// Where only the number of ranks is known, the time of the phase stands for the mean.
     pub fn rate_per_rank(&self) -> Bandwidth {
         if self.ranks.is_empty() {
-            return Bandwidth::ZERO;
+            return match self.ranks_stated {
+                Some(ranks) if ranks > 0 => self.last_done.bandwidth() / f64::from(ranks),
+                _ => Bandwidth::ZERO,
+            };
         }
         let count = self.ranks.len() as f64;
         let mean_bytes = self.ranks.iter().map(|r| r.bytes.get() as f64).sum::<f64>() / count;

@@ -8,8 +8,12 @@ use serde::{Deserialize, Serialize};
 use units::{Bandwidth, Bytes};
 
 use crate::check::{Check, Validity};
+use crate::hosts::HostSeat;
+use crate::imported::Imported;
 use crate::phase::PhaseResult;
 use crate::plan::DesignSheet;
+use crate::search::Search;
+use crate::sweep::SweepPoint;
 
 /// Version of the run document this program writes.
 pub const VERSION: u32 = 1;
@@ -73,6 +77,15 @@ pub struct RunRecord {
     /// The design the storage was built by, if there was one: its limits explain what was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub design: Option<DesignSheet>,
+    /// The file of another tool whose results these are; absent for what this program measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imported: Option<Imported>,
+    /// What its tests say together, when they are the runs of a search.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<Search>,
+    /// Which point of a sweep it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sweep: Option<SweepPoint>,
 }
 
 /// A spec file as it was read.
@@ -105,6 +118,9 @@ pub struct TestRecord {
     pub equivalence: Option<String>,
     /// The machine and the storage, when the target is on another file system than the first test's.
     pub environment: Option<Environment>,
+    /// The hosts it ran on, where there were several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<HostSeat>,
     /// Memory that was kept from the page cache while it ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_memory: Option<HeldMemory>,
@@ -130,6 +146,9 @@ pub struct Repetition {
     pub number: u32,
     /// Phases in order.
     pub phases: Vec<PhaseResult>,
+    /// How long it took to remove the files; `None` while they are there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub removed_ns: Option<u64>,
 }
 
 impl TestRecord {

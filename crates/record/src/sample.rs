@@ -41,7 +41,11 @@ pub(crate) fn phase(name: &str, mib_per_second: f64) -> PhaseResult {
             closed_ns: SECOND,
             ..RankResult::default()
         }],
-        series: vec![Interval { start_ns: 0, length_ns: SECOND, operations: vec![result] }],
+        ranks_stated: None,
+        hosts: Vec::new(),
+        lost: Vec::new(),
+        layout: None,
+        series: vec![Interval { start_ns: 0, length_ns: SECOND, operations: vec![result], cpu: None }],
         engine: EngineUsed {
             name: "psync".into(),
             reason: "asked for".into(),
@@ -85,8 +89,13 @@ pub(crate) fn record_of(rates: &[f64]) -> RunRecord {
             equivalence: None,
             environment: None,
             held_memory: None,
+            hosts: Vec::new(),
             repetitions: repetitions
-                .map(|(rate, number)| Repetition { number, phases: vec![phase("read", *rate)] })
+                .map(|(rate, number)| Repetition {
+                    number,
+                    phases: vec![phase("read", *rate)],
+                    removed_ns: None,
+                })
                 .collect(),
             checks: Vec::new(),
         }],
@@ -107,6 +116,9 @@ pub(crate) fn record_of(rates: &[f64]) -> RunRecord {
             limited_by: "beyond this host".into(),
         }],
         design: None,
+        imported: None,
+        search: None,
+        sweep: None,
     }
 }
 

@@ -9,8 +9,10 @@ mod charts;
 mod facts;
 mod html;
 mod markdown;
+mod matrix;
 mod plan;
 mod rows;
+mod sweep;
 mod table;
 mod text;
 
@@ -36,6 +38,27 @@ pub fn phases_csv(record: &RunRecord) -> fault::Result<String> {
 /// One row per interval, phase and repetition. Column names carry the unit.
 pub fn series_csv(record: &RunRecord) -> fault::Result<String> {
     rows::series(record)
+}
+
+/// One row per point of the matrix "share of reads x seek x transfer size"; `None` when the run has no such points.
+/// Column names carry the unit.
+pub fn matrix_csv(record: &RunRecord) -> fault::Result<Option<String>> {
+    matrix::csv(record)
+}
+
+/// The same as heat maps in one SVG that follows light and dark; `None` when the run has no such points.
+pub fn matrix_svg(record: &RunRecord) -> Option<String> {
+    matrix::svg(record)
+}
+
+/// The runs of a sweep as one page: MB/s per pCore over what varies, beside requirement and limits.
+pub fn sweep_html(records: &[RunRecord]) -> fault::Result<String> {
+    sweep::page(records)
+}
+
+/// One row per point of a sweep and direction. Column names carry the unit.
+pub fn sweep_csv(records: &[RunRecord]) -> fault::Result<String> {
+    sweep::csv(records)
 }
 
 /// Whether the storage feeds the grid, in one word.

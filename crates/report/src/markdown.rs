@@ -4,7 +4,10 @@ use record::RunRecord;
 
 use crate::facts::phases::{self, Phase};
 use crate::facts::verdict::{self, Answer};
-use crate::facts::{checks, design, ends, environment, glossary, latency, limits, ranks, series};
+use crate::facts::{
+    checks, design, ends, environment, glossary, hosts, latency, layouts, limits, matrix, ranks, search,
+    series,
+};
 use crate::table::{Table, escape};
 use crate::text::{self, line};
 
@@ -16,6 +19,16 @@ pub fn document(record: &RunRecord) -> String {
     let mut out = String::new();
     line(&mut out, format!("# Forebay: {}\n", escape(record.label.as_deref().unwrap_or(&record.id))));
     verdict_part(&mut out, record);
+    if let Some(own) = &record.search {
+        heading(&mut out, "What the search found");
+        line(&mut out, format!("**{}.**\n", escape(&own.sentence)));
+        add(&mut out, &search::table(own));
+    }
+    for own in &record.matrices() {
+        heading(&mut out, "Reads, seeks and transfer sizes");
+        add(&mut out, &matrix::table(own));
+        own.proof().iter().for_each(|words| line(&mut out, format!("{}.\n", escape(words))));
+    }
     let phases = Phase::all(record);
     if !phases.is_empty() {
         over_time(&mut out, &phases);
@@ -26,6 +39,14 @@ pub fn document(record: &RunRecord) -> String {
         heading(&mut out, "When it was done");
         add(&mut out, &ends::tails(record));
         add(&mut out, &ends::of_writes(record));
+        let found = layouts::all(record);
+        if !found.is_empty() {
+            heading(&mut out, "Where the files lie");
+        }
+        for one in &found {
+            line(&mut out, format!("{}\n", escape(&one.sentence())));
+            add(&mut out, &one.parts());
+        }
     }
     belief(&mut out, record);
     heading(&mut out, "Environment");
@@ -79,6 +100,15 @@ fn over_time(out: &mut String, phases: &[Phase<'_>]) {
 }
 
 fn rank_part(out: &mut String, phases: &[Phase<'_>]) {
+    let several = |phase: &&Phase<'_>| phase.results.iter().any(|(_, result)| !result.hosts.is_empty());
+    if phases.iter().any(|phase| several(&phase)) {
+        heading(out, "Spread over the hosts");
+    }
+    for phase in phases.iter().filter(several) {
+        let spreads = hosts::spreads(phase);
+        line(out, format!("{}: {}\n", escape(&phase.title()), escape(&hosts::sentence(phase, &spreads))));
+        add(out, &hosts::table(phase, &spreads, MOST_RANKS));
+    }
     heading(out, "Spread over the ranks");
     for phase in phases {
         let spreads = ranks::spreads(phase);

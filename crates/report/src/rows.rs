@@ -80,7 +80,7 @@ fn phase_row(record: &RunRecord, phase: &Phase<'_>, number: u32, result: &PhaseR
         phase.name.to_owned(),
         number.to_string(),
         result.started_ns.to_string(),
-        result.ranks.len().to_string(),
+        result.rank_count().to_string(),
         phase.test.pcores.to_string(),
         result.transfer_bytes.map_or_else(String::new, |bytes| bytes.get().to_string()),
         result.last_done.bytes.get().to_string(),

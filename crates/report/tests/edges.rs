@@ -82,7 +82,7 @@ fn phases_without_series_ranks_or_time() {
 #[test]
 fn intervals_of_no_length() {
     let mut record = small().build();
-    let empty = Interval { start_ns: 0, length_ns: 0, operations: Vec::new() };
+    let empty = Interval { start_ns: 0, length_ns: 0, operations: Vec::new(), cpu: None };
     for phase in record.tests[0].repetitions.iter_mut().flat_map(|repetition| &mut repetition.phases) {
         phase.series = vec![empty.clone(), empty.clone()];
     }

@@ -4,7 +4,7 @@
 
 use record::{Check, Direction, OperationError, OperationKind, RunError, RunRecord, RunState};
 use report::Answer;
-use testkit::samples::Sample;
+use testkit::samples::{Sample, over_hosts};
 use units::Bytes;
 
 fn page(record: &RunRecord) -> String {
@@ -190,4 +190,20 @@ fn headings_do_not_skip_levels() {
 fn the_command_can_be_pasted_into_a_shell() {
     let page = page(&small().build());
     assert!(page.contains("forebay prove grid.toml --target '/srv/sas work'"));
+}
+
+#[test]
+fn hosts_are_shown_where_there_are_several_and_only_there() {
+    let sample = Sample { ranks: 8, ..small() };
+    let alone = page(&sample.build());
+    assert!(!alone.contains("Spread over the hosts"));
+    let record = over_hosts(sample.build(), &["node1", "node2", "node3", "node4"]);
+    let several = page(&record);
+    assert!(several.contains("<section id=\"hosts\"") && several.contains("4 hosts. Slowest is node"));
+    assert!(several.contains("client NIC"), "the limit of each host");
+    let markdown = report::markdown(&record);
+    assert!(markdown.contains("## Spread over the hosts") && markdown.contains("| node3 |"), "{markdown}");
+    if let Some(path) = std::env::var_os("FOREBAY_PAGE") {
+        std::fs::write(path, several).unwrap();
+    }
 }

@@ -12,7 +12,7 @@ use units::Bytes;
 use crate::places::Places;
 use crate::problem::{LoadError, Problem};
 use crate::reading::Reading;
-use crate::{Constraints, Grid, Storage, Test, rules};
+use crate::{Constraints, Grid, Storage, Sweep, Test, rules};
 
 /// Version of the spec format this program reads.
 pub const VERSION: u32 = 1;
@@ -40,6 +40,9 @@ pub struct Spec {
     /// The tests that judge the storage, in the order they run.
     #[serde(default)]
     pub test: Vec<Test>,
+    /// Tests at every combination of some settings.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sweep: Vec<Sweep>,
 }
 
 impl Spec {
@@ -85,6 +88,7 @@ impl Document {
 /// Reads the spec at `path`. Workload files it names must exist.
 pub fn load(path: &Path) -> Result<Document, LoadError> {
     let text = read_text(path).map_err(|problem| LoadError {
+        what: "spec",
         path: path.to_owned(),
         text: String::new(),
         problems: vec![problem],
@@ -105,7 +109,7 @@ fn read(path: &Path, text: String, outside: Outside) -> Result<Document, LoadErr
         Ok(spec) => Ok(Document { path: path.to_owned(), text, spec }),
         Err(mut problems) => {
             problems.sort_by_key(|problem| problem.span.as_ref().map(|span| span.start));
-            Err(LoadError { path: path.to_owned(), text, problems })
+            Err(LoadError { what: "spec", path: path.to_owned(), text, problems })
         }
     }
 }

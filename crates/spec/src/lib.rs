@@ -16,6 +16,7 @@ mod rules;
 mod schema;
 mod shape;
 mod storage;
+mod sweep;
 mod template;
 mod test;
 
@@ -26,5 +27,6 @@ pub use nearest::{nearest, quoted};
 pub use problem::{LoadError, Position, Problem};
 pub use schema::schema;
 pub use storage::{Access, DEFAULT_IO_SIZE, Durability, Role, Storage, default_per_pcore};
+pub use sweep::{Sweep, SweepParameter};
 pub use template::{Answers, template};
 pub use test::{Engine, Test, TestKind};

@@ -50,9 +50,14 @@ pub struct Position {
     pub column: usize,
 }
 
+/// Places that are told of several problems.
+const PLACES_NAMED: usize = 5;
+
 /// A spec that can't be used, with everything needed to show why. Never without a problem.
 #[derive(Debug, Clone, thiserror::Error)]
 pub struct LoadError {
+    /// What it is: `spec`, `design`, `parameter file`.
+    pub what: &'static str,
     /// Where the spec is.
     pub path: PathBuf,
     /// Its text, as far as it was read; spans point into it.
@@ -73,12 +78,35 @@ impl LoadError {
     }
 }
 
+impl LoadError {
+    /// `line 3 (xfersize)`
+    fn place(&self, problem: &Problem) -> Option<String> {
+        let line = self.position(problem)?.line;
+        Some(if problem.place.is_empty() {
+            format!("line {line}")
+        } else {
+            format!("line {line} ({})", problem.place)
+        })
+    }
+}
+
 impl fmt::Display for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cannot read spec `{}`: ", self.path.display())?;
+        write!(f, "cannot read {} `{}`", self.what, self.path.display())?;
         match self.problems.as_slice() {
-            [only] => write!(f, "{only}"),
-            problems => write!(f, "{} problems", problems.len()),
+            [only] => match self.position(only) {
+                Some(position) => write!(f, ", line {}: {only}", position.line),
+                None => write!(f, ": {only}"),
+            },
+            problems => {
+                write!(f, ": {} problems", problems.len())?;
+                let places: Vec<String> = problems.iter().filter_map(|problem| self.place(problem)).collect();
+                match places.len().saturating_sub(PLACES_NAMED) {
+                    _ if places.is_empty() => Ok(()),
+                    0 => write!(f, ": {}", places.join(", ")),
+                    more => write!(f, ": {} and {more} more", places[..PLACES_NAMED].join(", ")),
+                }
+            }
         }
     }
 }

@@ -11,12 +11,15 @@ use crate::nearest::{nearest, quoted};
 use crate::places::{Places, join};
 use crate::problem::Problem;
 use crate::storage::Storage;
+use crate::sweep::Sweep;
 use crate::test::{Test, TestKind};
 
 /// Linux moves at most 2 GiB less a page in one call.
 const LARGEST_IO: Bytes = Bytes::gib(1);
 /// What every device that takes O_DIRECT can be addressed in.
 const SECTOR: Bytes = Bytes::new(512);
+/// More points than this are a slip of the keyboard.
+const MOST_POINTS: usize = 10_000;
 /// Shorter phases measure their own start.
 const SHORTEST_TIME_BOX: Duration = Duration::from_secs(1);
 
@@ -40,6 +43,10 @@ pub fn check(spec: &Spec, places: &Places) -> Vec<Problem> {
     for (index, test) in spec.test.iter().enumerate() {
         rules.test(&format!("test[{index}]"), test);
     }
+    rules.names("sweep", spec.sweep.iter().map(|sweep| sweep.name.as_str()));
+    for (index, sweep) in spec.sweep.iter().enumerate() {
+        rules.sweep(&format!("sweep[{index}]"), sweep);
+    }
     rules.problems
 }
 
@@ -50,6 +57,56 @@ struct Rules<'a> {
 }
 
 impl Rules<'_> {
+    /// A sweep runs a test that there is, and something varies in it.
+    fn sweep(&mut self, place: &str, sweep: &Sweep) {
+        let names = || self.spec.test.iter().map(|test| test.name.as_str());
+        match &sweep.test {
+            Some(name) if names().all(|own| own != name) => {
+                let message = format!("there is no test `{name}`");
+                let hint = match nearest(name, names()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => "add a section `[[test]]` of that name".to_owned(),
+                };
+                self.report(place, "test", Problem::new(message, "no such test").hint(hint));
+            }
+            None if self.spec.test.len() > 1 => {
+                let problem = Problem::new(
+                    format!("sweep `{}` does not say which test it runs", sweep.name),
+                    "which test?",
+                );
+                let hint = format!("write `test = ` with one of {}", quoted(names()));
+                self.report(place, "name", problem.hint(hint));
+            }
+            _ => {}
+        }
+        let axes = sweep.axes();
+        if axes.is_empty() {
+            let problem = Problem::new(format!("nothing varies in sweep `{}`", sweep.name), "no settings");
+            self.report(
+                place,
+                "name",
+                problem
+                    .hint("list values of `hosts`, `ranks`, `transfer_size`, `stripe_count` or `parameter`"),
+            );
+        }
+        if axes.iter().map(|(_, values)| values.len()).fold(1usize, usize::saturating_mul) > MOST_POINTS {
+            let problem = Problem::new(
+                format!("sweep `{}` has more than {MOST_POINTS} points", sweep.name),
+                "too many",
+            );
+            self.report(place, "name", problem.hint("list fewer values, or write several sweeps"));
+        }
+        let stripes = !sweep.stripe_count.is_empty() || !sweep.stripe_size.is_empty();
+        if stripes && !sweep.stripe_layout.is_empty() {
+            let problem = Problem::new("a layout says stripe count and size itself", "both");
+            self.report(
+                place,
+                "stripe_layout",
+                problem.hint("leave out `stripe_count` and `stripe_size`, or `stripe_layout`"),
+            );
+        }
+    }
+
     /// Reports a problem with the value of `key`, unless something else is wrong with that table already.
     fn report(&mut self, table: &str, key: &str, problem: Problem) {
         if !self.places.is_broken(table) || table.is_empty() {

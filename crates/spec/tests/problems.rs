@@ -333,5 +333,5 @@ fn a_wrong_table_is_not_blamed_for_what_was_taken_out() {
 #[test]
 fn one_problem_is_told_in_one_line() {
     let error = spec::parse("grid.toml", with("pcores = 48", "pcores = 48\ncore = 4")).unwrap_err();
-    assert_eq!(error.to_string(), "cannot read spec `grid.toml`: unknown key `core`");
+    assert_eq!(error.to_string(), "cannot read spec `grid.toml`, line 6: unknown key `core`");
 }

@@ -134,7 +134,7 @@ fn spec() -> impl Strategy<Value = Spec> {
                 test.name.push_str(&index.to_string());
                 test.storage = Some(storage[index % storage.len()].name.clone());
             }
-            Spec { version: VERSION, grid, storage, constraints, test }
+            Spec { version: VERSION, grid, storage, constraints, test, sweep: Vec::new() }
         },
     )
 }

@@ -4,6 +4,7 @@
 //! always builds the same record; sums agree with their parts as they do in a measured run.
 
 mod environment;
+mod hosts;
 mod phase;
 
 use std::path::PathBuf;
@@ -15,6 +16,7 @@ use record::{
 use units::Bandwidth;
 
 pub use environment::{lustre_client, raid_of_nvme};
+pub use hosts::over_hosts;
 pub use phase::{Noise, data_phase, metadata_phase};
 
 /// What a sample record should look like.
@@ -113,6 +115,9 @@ impl Sample {
             tests: vec![test],
             requirements,
             design: self.design.clone(),
+            imported: None,
+            search: None,
+            sweep: None,
         }
     }
 
@@ -156,7 +161,7 @@ impl Sample {
             if self.with_metadata_phase {
                 add(metadata_phase(self, &mut noise));
             }
-            repetitions.push(Repetition { number, phases });
+            repetitions.push(Repetition { number, phases, removed_ns: None });
         }
         TestRecord {
             name: "work".to_owned(),
@@ -168,6 +173,7 @@ impl Sample {
             equivalence: Some(format!("time-boxed {} s", self.seconds)),
             environment: None,
             held_memory: None,
+            hosts: Vec::new(),
             repetitions,
             checks: vec![Check::pass(
                 "variance",

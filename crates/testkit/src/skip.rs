@@ -23,6 +23,8 @@ pub enum Need {
     File(&'static str),
     /// A file system type that the kernel has, perhaps as a module it can load.
     FileSystem(&'static str),
+    /// A server that `scripts/install-test-tools` installs.
+    Server(&'static str),
 }
 
 /// Capability number of CAP_SYS_ADMIN (capabilities(7)).
@@ -61,6 +63,7 @@ impl Need {
             Self::Program(name) => program(name).is_some(),
             Self::File(path) => Path::new(path).exists(),
             Self::FileSystem(name) => has_file_system(name),
+            Self::Server(name) => crate::servers::installed(name).is_some(),
         }
     }
 
@@ -70,6 +73,7 @@ impl Need {
             Self::Program(name) => format!("`{name}` is not installed"),
             Self::File(path) => format!("`{path}` is not there"),
             Self::FileSystem(name) => format!("this kernel has no {name}"),
+            Self::Server(name) => format!("the {name} server is not installed (scripts/install-test-tools)"),
         }
     }
 }

@@ -1,4 +1,5 @@
 use host::{Environment, Mount};
+use serde::{Deserialize, Serialize};
 use units::Bytes;
 
 /// What the rules need besides the phase itself.
@@ -36,7 +37,7 @@ pub struct Context<'a> {
 }
 
 /// Sums over the files a phase is about to read.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Allocation {
     /// Lengths (`st_size`).
     pub apparent_bytes: Bytes,

@@ -3,12 +3,15 @@
 use record::{Check, OperationKind, PhaseResult};
 
 use super::context::Context;
-use super::work::{amount, bytes_read, bytes_written, percent, share};
+use super::work::{amount, bytes_read, bytes_written, percent, share, size};
 
 /// Files with blocks for less than this share of their length have holes. The rest allows for tails and inline data.
 const THIN: f64 = 0.95;
 /// More than this share reserved but unwritten is answered with zeros from metadata often enough to matter.
 const UNWRITTEN: f64 = 0.01;
+
+/// A server with more than this many times the mean has the last word.
+const UNEVEN: f64 = 1.25;
 
 /// Was what came back what had been written?
 pub(super) fn verification(phase: &PhaseResult) -> Check {
@@ -84,6 +87,47 @@ pub(super) fn thin_files(phase: &PhaseResult, context: &Context<'_>) -> Check {
         );
     }
     Check::fail(RULE, evidence, advice)
+}
+
+/// Are the files spread evenly over the servers?
+pub(super) fn server_balance(phase: &PhaseResult) -> Check {
+    const RULE: &str = "server-balance";
+    let Some(layout) = &phase.layout else {
+        return Check::not_applicable(
+            RULE,
+            "the file system does not tell where files lie, or none were written",
+        );
+    };
+    // What lies on the MDT is meant to be little.
+    let parts: Vec<_> = layout.parts.iter().filter(|part| !part.name.starts_with("MDT")).collect();
+    let Some(fullest) = parts.iter().max_by_key(|part| part.bytes) else {
+        return Check::not_applicable(RULE, "the files hold nothing");
+    };
+    let all: f64 = parts.iter().map(|part| amount(part.bytes)).sum();
+    let mean = all / parts.len() as f64;
+    let over = share(amount(fullest.bytes), mean);
+    let (what, usual) = if layout.kind == "lustre" { ("OSTs", "stripes") } else { ("bricks", "files") };
+    let words = layout.layouts.first().map_or("", |count| count.layout.as_str());
+    let evidence = format!(
+        "{} of {} files over {} {what} ({words}): {} on {}, {} on the average",
+        layout.files,
+        layout.files_in_all,
+        parts.len(),
+        fullest.bytes,
+        fullest.name,
+        size(mean)
+    );
+    if over <= UNEVEN {
+        Check::pass(RULE, evidence)
+    } else {
+        Check::note(
+            RULE,
+            evidence,
+            format!(
+                "the fullest one serves most and all wait for it: use more {usual}, or as many files as divide evenly"
+            ),
+        )
+    }
 }
 
 /// Could something below shrink the data?

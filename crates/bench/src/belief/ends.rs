@@ -17,6 +17,11 @@ pub(super) fn interrupted(phase: &PhaseResult) -> Check {
         StopCause::Interrupted => {
             Check::fail(RULE, format!("stopped by a signal after {elapsed}"), "run it again to its end")
         }
+        StopCause::Space => Check::fail(
+            RULE,
+            format!("ended after {elapsed}, before a target was full"),
+            "make room on the target, or use a smaller size, and run it again",
+        ),
         StopCause::Error => Check::fail(
             RULE,
             format!("ended by a failure after {elapsed}"),

@@ -8,6 +8,7 @@ mod context;
 mod cpu;
 mod data;
 mod ends;
+mod hosts;
 mod limit;
 mod repetitions;
 #[cfg(test)]
@@ -20,6 +21,7 @@ mod time;
 mod work;
 
 pub use context::{Allocation, Context};
+pub use hosts::{HostView, checks_over_hosts, limit_over_hosts};
 pub use limit::limit_of;
 pub use repetitions::test_checks;
 
@@ -42,6 +44,7 @@ pub fn phase_checks(phase: &PhaseResult, context: &Context<'_>) -> Vec<Check> {
         cache::write_back_before(phase, context),
         data::thin_files(phase, context),
         data::compressible_data(phase, context),
+        data::server_balance(phase),
         series::change_point(phase),
         series::stalls(phase),
         time::littles_law(phase, context),

@@ -36,7 +36,8 @@ fn enough(test: &TestRecord) -> Check {
     let Some(count) = names.iter().map(|name| rates(test, name).len()).min() else {
         return Check::not_applicable(RULE, "no phase ran");
     };
-    let evidence = format!("{count} whole repetitions");
+    let evidence =
+        if count == 1 { "1 whole repetition".to_owned() } else { format!("{count} whole repetitions") };
     if count >= FEWEST {
         Check::pass(RULE, evidence)
     } else {

@@ -27,6 +27,7 @@ pub(super) static HOST: LazyLock<Environment> = LazyLock::new(|| Environment {
         options: "rw,relatime".into(),
         size_bytes: Bytes::gib(100),
         available_bytes: Bytes::gib(50),
+        free_bytes: Bytes::gib(50),
         ..Mount::default()
     }),
     devices: vec![BlockDevice { name: "nvme0n1".into(), ..BlockDevice::default() }],
@@ -77,6 +78,10 @@ pub(super) fn phase(kind: OperationKind) -> PhaseResult {
         matched: None,
         operations: vec![result(kind, count, elapsed_ns)],
         ranks: (0..RANKS as u32).map(|rank| self::rank(rank, elapsed_ns)).collect(),
+        ranks_stated: None,
+        hosts: Vec::new(),
+        lost: Vec::new(),
+        layout: None,
         series: series(kind, &[100; LENGTH as usize]),
         engine: EngineUsed { name: "psync".into(), queue_depth: 1, ..EngineUsed::default() },
         counters: Counters {
@@ -133,6 +138,7 @@ pub(super) fn series(kind: OperationKind, mib: &[u64]) -> Vec<Interval> {
             bytes: Bytes::mib(*mib),
             latency: Latency::new(),
         }],
+        cpu: None,
     };
     starts.zip(mib).map(interval).collect()
 }
@@ -157,7 +163,7 @@ pub(super) fn test(rates: &[u64]) -> TestRecord {
     let repetition = |(rate, number): (&u64, u32)| {
         let mut phase = read();
         phase.last_done.bytes = Bytes::mib(rate * LENGTH);
-        Repetition { number, phases: vec![phase] }
+        Repetition { number, phases: vec![phase], removed_ns: None }
     };
     TestRecord {
         name: "iotest".into(),
@@ -169,6 +175,7 @@ pub(super) fn test(rates: &[u64]) -> TestRecord {
         equivalence: None,
         environment: None,
         held_memory: None,
+        hosts: Vec::new(),
         repetitions: rates.iter().zip(1..).map(repetition).collect(),
         checks: Vec::new(),
     }

@@ -2,12 +2,16 @@
 //! (seed, file, offset) alone, without keeping any of it.
 
 mod generate;
+mod ior;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Ratio;
 
 pub use generate::{Instructions, fill_words};
+use ior::{IorData, Packet};
+
+use crate::workload::{FileSet, Layout, Workload};
 
 /// Granularity of the dials: a block is unique, a duplicate, or partly compressible as a whole.
 pub const BLOCK: usize = 4096;
@@ -24,6 +28,14 @@ pub enum Pattern {
     Zeros,
     /// The same 4 KiB over and over.
     Repeated,
+    /// What IOR writes with `-l t`, its default: storage that deduplicates keeps one transfer of each rank.
+    IorTimestamp,
+    /// What IOR writes with `-l o`: the same, with the offset in each 4 KiB.
+    IorOffset,
+    /// What IOR writes with `-l i`: one word over and over, with the offset in each 4 KiB. It compresses 900:1.
+    IorIncompressible,
+    /// What IOR writes with `-l r`: does not compress.
+    IorRandom,
 }
 
 /// The data of a workload and its dials.
@@ -40,6 +52,14 @@ pub struct Data {
     #[serde(with = "units::text")]
     #[schemars(with = "String")]
     pub duplicate: Ratio,
+    /// The number that IOR's data begins with (IOR -G).
+    #[serde(skip_serializing_if = "is_zero")]
+    pub signature: u32,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 impl Data {
@@ -48,10 +68,19 @@ impl Data {
         match self.pattern {
             Pattern::Zeros => Some("zeros".to_owned()),
             Pattern::Repeated => Some("one repeated 4 KiB block".to_owned()),
+            Pattern::IorTimestamp => {
+                Some("the same in every transfer of a rank (IOR's default; -l r is not)".to_owned())
+            }
+            Pattern::IorOffset => {
+                Some("the same in every transfer but for the offsets (-l r is not)".to_owned())
+            }
+            Pattern::IorIncompressible => {
+                Some("one word over and over, whatever IOR calls it (-l r is not)".to_owned())
+            }
             Pattern::Unique if self.compressible.get() > 0.0 || self.duplicate.get() > 0.0 => {
                 Some(format!("{} compressible, {} duplicate", self.compressible, self.duplicate))
             }
-            Pattern::Unique => None,
+            Pattern::Unique | Pattern::IorRandom => None,
         }
     }
 }
@@ -70,6 +99,7 @@ pub struct Generator {
     unique_words: usize,
     plain: bool,
     instructions: Instructions,
+    ior: Option<IorData>,
 }
 
 /// The first word that is not what was written.
@@ -98,7 +128,20 @@ impl Generator {
                 && data.duplicate.get() == 0.0
                 && data.compressible.get() == 0.0,
             instructions: Instructions::detect(),
+            ior: packet(data.pattern).map(|packet| IorData {
+                packet,
+                signature: data.signature,
+                shared: None,
+            }),
         }
+    }
+
+    /// The generator of a workload's data. IOR's depends on whose block it is in.
+    pub fn of(workload: &Workload) -> Self {
+        let FileSet { layout, block_size, .. } = &workload.files;
+        let shared = (*layout == Layout::Shared).then_some((block_size.get(), u64::from(workload.ranks)));
+        let new = Self::new(workload.data, workload.seed);
+        Self { ior: new.ior.map(|ior| IorData { shared, ..ior }), ..new }
     }
 
     /// Fills `buffer` with what stands at `offset` of file number `file`. Offset and length need no alignment.
@@ -107,12 +150,25 @@ impl Generator {
         // A buffer from `Buffer` is aligned to pages, so both ends are empty unless the length is odd.
         // SAFETY: every bit pattern is a valid u64 and a valid u8.
         let (head, words, tail) = unsafe { buffer.align_to_mut::<u64>() };
-        if offset.is_multiple_of(8) && head.is_empty() {
+        if let (Some(ior), [], []) = (self.ior, &head, &tail) {
+            ior.fill(file, offset, words);
+        } else if offset.is_multiple_of(8) && head.is_empty() {
             self.fill_aligned(file, offset / 8, words);
             let end = offset + 8 * words.len() as u64;
             self.fill_bytes(file, end, tail);
         } else {
             self.fill_bytes(file, offset, buffer);
+        }
+    }
+
+    /// The same for a buffer that holds an earlier transfer of the same rank and length.
+    #[inline]
+    pub fn refill(&self, file: u64, offset: u64, buffer: &mut [u8]) {
+        // SAFETY: every bit pattern is a valid u64 and a valid u8.
+        let (head, words, tail) = unsafe { buffer.align_to_mut::<u64>() };
+        match (self.ior, &head, &tail) {
+            (Some(ior), [], []) => ior.refill(file, offset, words),
+            _ => self.fill(file, offset, buffer),
         }
     }
 
@@ -161,7 +217,12 @@ impl Generator {
     /// Fills words of one 4 KiB block, starting `in_block` words into it.
     fn fill_in_block(&self, file: u64, position: u64, in_block: usize, words: &mut [u64]) {
         match self.pattern {
-            Pattern::Zeros => words.fill(0),
+            // IOR's data has whole words only: what is not aligned is nobody's to verify.
+            Pattern::Zeros
+            | Pattern::IorTimestamp
+            | Pattern::IorOffset
+            | Pattern::IorIncompressible
+            | Pattern::IorRandom => words.fill(0),
             Pattern::Repeated => fill_words(self.instructions, words, self.key(0), in_block as u64),
             Pattern::Unique => {
                 let unique = self.unique_words.saturating_sub(in_block).min(words.len());
@@ -201,6 +262,16 @@ impl Generator {
 
     fn key(&self, file: u64) -> u64 {
         mix(self.seed ^ mix(file))
+    }
+}
+
+fn packet(pattern: Pattern) -> Option<Packet> {
+    match pattern {
+        Pattern::Unique | Pattern::Zeros | Pattern::Repeated => None,
+        Pattern::IorTimestamp => Some(Packet::Timestamp),
+        Pattern::IorOffset => Some(Packet::Offset),
+        Pattern::IorIncompressible => Some(Packet::Incompressible),
+        Pattern::IorRandom => Some(Packet::Random),
     }
 }
 

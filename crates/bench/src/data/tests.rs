@@ -5,7 +5,12 @@ use proptest::prelude::*;
 use super::*;
 
 fn generator(compressible: f64, duplicate: f64, pattern: Pattern) -> Generator {
-    let data = Data { pattern, compressible: Ratio::new(compressible), duplicate: Ratio::new(duplicate) };
+    let data = Data {
+        pattern,
+        compressible: Ratio::new(compressible),
+        duplicate: Ratio::new(duplicate),
+        ..Data::default()
+    };
     Generator::new(data, 42)
 }
 

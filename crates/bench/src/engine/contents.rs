@@ -53,8 +53,15 @@ impl Walker<'_> {
     /// Opens a file, writes it and closes it. Generating data counts neither as the storage's time nor as latency, unless
     /// the operation has a time at which it was due.
     pub(super) fn write(&mut self, item: u64, flags: OFlags, started: &mut u64) -> rustix::io::Result<u64> {
+        let size = self.size_of(item, self.entries.write_bytes);
+        if size == 0 {
+            let flags = self.flags(flags | OFlags::WRONLY);
+            let file = openat(self.base(), self.item_path.as_c_str(), flags, self.ground.file_mode())?;
+            self.sync_file(&file)?;
+            return files::close(file).map(|()| 0);
+        }
         let number = self.number(item);
-        let mut parts = self.parts(item, self.size_of(item, self.entries.write_bytes));
+        let mut parts = self.parts(item, size);
         let mut next = parts.next();
         if let Some((offset, length)) = next {
             self.generator.fill(number, offset, &mut self.buffer.part(0)[..length]);
@@ -63,7 +70,7 @@ impl Walker<'_> {
             }
         }
         let flags = self.flags(flags | OFlags::WRONLY);
-        let file = openat(self.base(), self.path.as_str(), flags, Mode::RUSR | Mode::WUSR)?;
+        let file = openat(self.base(), self.item_path.as_c_str(), flags, self.ground.file_mode())?;
         let mut moved = 0;
         while let Some((offset, length)) = next {
             let part = &self.buffer.part(0)[..length];
@@ -91,9 +98,13 @@ impl Walker<'_> {
 
     /// Opens a file, reads it and closes it. Comparing is not the storage's time.
     pub(super) fn read(&mut self, item: u64, started: &mut u64) -> rustix::io::Result<u64> {
-        let parts = self.parts(item, self.size_of(item, self.entries.read_bytes));
+        let size = self.size_of(item, self.entries.read_bytes);
         let flags = self.flags(OFlags::RDONLY);
-        let file = openat(self.base(), self.path.as_str(), flags, Mode::empty())?;
+        let file = openat(self.base(), self.item_path.as_c_str(), flags, Mode::empty())?;
+        if size == 0 {
+            return files::close(file).map(|()| 0);
+        }
+        let parts = self.parts(item, size);
         let mut moved = 0;
         for (offset, length) in parts {
             let part = &mut self.buffer.part(0)[..length];
@@ -114,7 +125,7 @@ impl Walker<'_> {
                 }
             }
         }
-        drop(file);
+        files::close(file)?;
         Ok(moved)
     }
 
@@ -131,6 +142,11 @@ impl Walker<'_> {
     }
 
     fn report_mismatch(&self, bad: &Mismatch) {
-        self.context.failures.note(damaged(self.place.number, OperationKind::ReadFile, &self.path, bad));
+        self.context.failures.note(damaged(
+            self.place.number,
+            OperationKind::ReadFile,
+            &self.item_path.text(),
+            bad,
+        ));
     }
 }

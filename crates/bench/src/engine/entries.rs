@@ -1,13 +1,14 @@
 //! Operations on entries: mdtest's phases.
 //!
-//! Paths start at the run directory, which is ours alone (mode 0700) and fresh, so no symlink can stand in them; the
-//! last component is never followed.
+//! Paths start at the run directory, which is ours alone (mode 0700) and fresh, so no symlink can stand in them; trees under
+//! names that somebody chose begin with a directory of this user. The last component is never followed.
 
+use std::ops::Range;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 
 use fault::Result;
 use fleet::Rank;
-use record::{OperationKind, RankResult, StopCause};
+use record::{Mark, OperationKind, RankResult, StopCause};
 use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, openat, syncfs, unlinkat};
 use rustix::io::Errno;
 use units::Bytes;
@@ -15,13 +16,17 @@ use units::Bytes;
 use super::buffer::Buffer;
 use super::clock::{now, thread_cpu};
 use super::files;
+use super::item_path::ItemPath;
 use super::meter::Meter;
 use super::pacer::Pacer;
 use super::pool::Chooser;
-use super::rank::{PhaseContext, Place, RankOutcome, called_off, furthest, meet, nanoseconds, turn};
+use super::rank::{
+    PhaseContext, Place, RankOutcome, Start, called_off_cause, called_off_later, furthest, meet, nanoseconds,
+    start_together, turn,
+};
 use super::turn::Turn;
 use crate::data::{Generator, mix};
-use crate::ground::{Names, RunDirectory};
+use crate::ground::{Ground, Names};
 use crate::workload::{Entries, EntryOperation, Item, Selection, Tree};
 
 /// How often a rank looks whether it should stop.
@@ -42,6 +47,7 @@ pub fn kind_of(entries: &Entries) -> OperationKind {
         (EntryOperation::Create, Item::File) | (EntryOperation::Mark, _) => OperationKind::Create,
         (EntryOperation::Create, Item::Node) => OperationKind::MakeNode,
         (EntryOperation::Stat, _) => OperationKind::Stat,
+        (EntryOperation::SetAttributes, _) => OperationKind::SetAttributes,
         (EntryOperation::Open, _) => OperationKind::Open,
         (EntryOperation::Read, _) => OperationKind::ReadFile,
         (EntryOperation::Write, _) => OperationKind::Write,
@@ -55,24 +61,34 @@ pub fn kind_of(entries: &Entries) -> OperationKind {
 pub fn run(context: &PhaseContext, entries: &Entries, place: Place, rank: &impl Rank) -> Result<RankOutcome> {
     let kinds = [kind_of(entries), OperationKind::Fsync];
     let mut walker = Walker::new(context, entries, place, &kinds)?;
+    walker.meter.log = context.operation_log(place.number);
     if context.phase.drop_cache && entries.operation == EntryOperation::Read {
         walker.drop_cache();
     }
-    let origin = rank.all_max(now()).map_err(called_off)?;
+    let Start { origin, late_ns } = start_together(rank)?;
     let cpu = thread_cpu();
     walker.meter.start(origin);
     let stop = context.phase.stop;
     // Nothing is open between two operations, but ranks with other jobs wait here.
-    let begun = meet(context.phase, rank)?.unwrap_or(origin);
+    let begun = meet(context.phase, rank).unwrap_or_else(|_| called_off_later(context)).unwrap_or(origin);
     if let Some(pacer) = &mut walker.pacer {
         pacer.start(begun);
     }
     walker.deadline = stop.time.map_or(u64::MAX, |time| begun.saturating_add(nanoseconds(time)));
     let mut cause = walker.work();
     let mut capped = false;
+    let mut stonewall = None;
     if stop.wear_out {
         context.board.mark_first_done(now() - origin);
-        let target = furthest(context.phase, Some(place.job), walker.meter.operations, rank)?;
+        let done = (walker.meter.operations, walker.meter.bytes);
+        // Whoever is called off keeps what it did.
+        let target = furthest(context.phase, Some(place.job), done.0, rank);
+        if target.is_err() {
+            called_off_later(context);
+            cause = called_off_cause(context);
+        }
+        let target = target.unwrap_or(done.0);
+        stonewall = Some(Mark { elapsed_ns: now() - origin, operations: done.0, bytes: Bytes::new(done.1) });
         if cause == StopCause::Time && walker.meter.operations < target {
             walker.limit = target;
             walker.deadline =
@@ -91,8 +107,12 @@ pub fn run(context: &PhaseContext, entries: &Entries, place: Place, rank: &impl 
     }
     let synced_ns = now() - origin;
     context.board.mark_first_done(synced_ns);
-    meet(context.phase, rank)?;
+    if meet(context.phase, rank).is_err() {
+        cause = called_off_cause(context);
+    }
     walker.meter.flush();
+    let closed_ns = now() - origin;
+    walker.errors += context.write_log(place.number, kinds[0], walker.meter.log.as_ref());
     if walker.errors > 0 {
         cause = StopCause::Error;
     }
@@ -104,12 +124,14 @@ pub fn run(context: &PhaseContext, entries: &Entries, place: Place, rank: &impl 
         opened_ns: begun - origin,
         transferred_ns,
         synced_ns,
-        closed_ns: now() - origin,
+        closed_ns,
         cpu_ns: thread_cpu() - cpu,
         errors: walker.errors,
+        damaged: 0,
+        stonewall,
     };
     let (verified, matched) = (walker.verified, walker.matched);
-    Ok(RankOutcome { result, cause, wear_out_capped: capped, origin, verified, matched })
+    Ok(RankOutcome { result, cause, wear_out_capped: capped, origin, late_ns, verified, matched })
 }
 
 pub(super) struct Walker<'a> {
@@ -119,11 +141,11 @@ pub(super) struct Walker<'a> {
     /// Directories in each of its trees, and trees of an owner.
     pub(super) directories: u64,
     pub(super) trees: u64,
-    pub(super) names: Names,
+    pub(super) names: &'a Names,
     pub(super) place: Place,
     pub(super) owner: u32,
     /// Where the owner's tree is.
-    pub(super) ground: &'a RunDirectory,
+    pub(super) ground: &'a Ground,
     /// Whether the items carry their second name now.
     pub(super) renamed: bool,
     pub(super) meter: Meter<'a>,
@@ -135,8 +157,13 @@ pub(super) struct Walker<'a> {
     pub(super) verified: (u64, u64),
     /// Entries that were looked for and found; `None` when nothing in particular was.
     pub(super) matched: Option<u64>,
+    /// The path of a directory, or the part of its items' that they have in common.
     pub(super) path: String,
-    pub(super) other: String,
+    /// Where the current item is, and what it is to be called.
+    pub(super) item_path: ItemPath,
+    pub(super) other: ItemPath,
+    /// The items that lie in one directory with the current one.
+    span: Span,
     pub(super) buffer: Buffer,
     pub(super) scratch: Vec<u8>,
     /// The directory opened last, when items are named relative to it.
@@ -149,6 +176,16 @@ pub(super) struct Walker<'a> {
     pub(super) turn: Option<Turn<'a>>,
     /// Set where items of all ranks are taken.
     pub(super) chooser: Option<Chooser<'a>>,
+}
+
+/// Items of one owner in one directory, whose names differ in their number only.
+#[derive(Debug, Default)]
+struct Span {
+    owner: u32,
+    renamed: bool,
+    items: Range<u64>,
+    /// The number in the first one's name.
+    number: u64,
 }
 
 impl<'a> Walker<'a> {
@@ -171,7 +208,7 @@ impl<'a> Walker<'a> {
             Chooser::new(
                 pool,
                 what,
-                (used, place.size),
+                (used, context.board.owners(place.size)),
                 (place.job, place.in_job, place.job_size),
                 seed(ITEMS),
             )
@@ -182,13 +219,13 @@ impl<'a> Walker<'a> {
             tree,
             directories: tree.directories(),
             trees: tree.trees(),
-            names: Names::new(&tree.prefix),
+            names: context.grounds.names(),
             place,
             owner,
             ground: context.grounds.of(if tree.per_rank { owner } else { 0 }),
             renamed: context.shares[owner as usize].renamed(),
-            meter: Meter::new(&context.board.live[place.number as usize], kinds),
-            generator: Generator::new(workload.data, workload.seed),
+            meter: Meter::new(context.board.of(place.number), kinds),
+            generator: Generator::of(workload),
             deadline: u64::MAX,
             limit: context.phase.stop.operations.unwrap_or(u64::MAX),
             position: 0,
@@ -196,7 +233,9 @@ impl<'a> Walker<'a> {
             verified: (0, 0),
             matched: entries.looking_for.as_ref().map(|_| 0),
             path: String::with_capacity(512),
-            other: String::with_capacity(512),
+            item_path: ItemPath::new(),
+            other: ItemPath::new(),
+            span: Span::default(),
             buffer: Buffer::new(size, 1)?,
             scratch: Vec::new(),
             directory: None,
@@ -213,13 +252,14 @@ impl<'a> Walker<'a> {
             EntryOperation::MakeTree | EntryOperation::RemoveTree => self.walk_tree(),
             EntryOperation::Find => self.find(),
             EntryOperation::Mark => self.mark(),
+            EntryOperation::Rename if self.entries.chained => self.rename_in_chains(),
             _ => self.visit_items(),
         };
         match result {
             Ok(cause) => cause,
             Err(error) => {
                 self.errors += 1;
-                let (rank, kind, path) = (self.place.number, kind_of(self.entries), self.path.as_str());
+                let (rank, kind, path) = (self.place.number, kind_of(self.entries), &*self.failed_path());
                 if error == Errno::INVAL && self.entries.direct {
                     // What file systems without it answer.
                     self.context.fail(rank, kind, path, None, files::no_direct());
@@ -242,17 +282,33 @@ impl<'a> Walker<'a> {
             self.path.clear();
             self.push_directory(self.tree.directory_of(item));
             self.path.push('/');
-            self.names.push_item(&mut self.path, self.owner, item, self.renamed);
+            self.names.push_item(&mut self.path, self.owner, item, self.entries.item, self.renamed);
             files::drop_cache(self.ground, &self.path);
         }
     }
 
-    /// The directory that item paths of the current operation are relative to, and the path in `self.path`.
+    /// Makes `item_path` the path of an item, from the directory that `base` is.
+    #[inline]
     pub(super) fn locate(&mut self, item: u64) -> rustix::io::Result<()> {
+        let span = &self.span;
+        if !(span.items.contains(&item) && span.owner == self.owner && span.renamed == self.renamed) {
+            self.enter(item)?;
+        }
+        let number = self.span.number + (item - self.span.items.start);
+        self.item_path.go_to(number);
+        if self.entries.operation == EntryOperation::Rename {
+            self.other.go_to(number);
+        }
+        Ok(())
+    }
+
+    /// Goes to the directory of an item.
+    fn enter(&mut self, item: u64) -> rustix::io::Result<()> {
         let directory = self.tree.directory_of(item);
+        self.span = Span::default();
         self.path.clear();
         if self.entries.relative {
-            let number = self.first_tree() * self.directories + directory;
+            let number = u64::from(self.owner) * self.trees * self.directories + directory;
             if self.directory.as_ref().is_none_or(|(open, _)| *open != number) {
                 self.push_directory(directory);
                 let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -264,23 +320,27 @@ impl<'a> Walker<'a> {
             self.push_directory(directory);
             self.path.push('/');
         }
-        self.names.push_item(&mut self.path, self.owner, item, self.renamed);
+        self.names.push_item_stem(&mut self.path, self.owner, self.entries.item);
+        let per_directory = self.tree.items_per_directory();
+        let first = item - item % per_directory;
+        let number = self.names.item_number(first);
+        self.item_path.restart(&self.path, number, self.names.item_suffix(self.renamed));
+        self.other.restart(&self.path, number, self.names.item_suffix(!self.renamed));
+        let items = first..first.saturating_add(per_directory);
+        self.span = Span { owner: self.owner, renamed: self.renamed, items, number };
         Ok(())
     }
 
-    fn push_directory(&mut self, directory: u64) {
-        self.push_directory_from(self.first_tree(), directory);
+    /// The path that an operation failed on.
+    fn failed_path(&self) -> String {
+        let item = self.entries.operation.is_for_items() && !self.span.items.is_empty();
+        if item { self.item_path.text() } else { self.path.clone() }
     }
 
-    /// Number of the owner's first tree.
-    fn first_tree(&self) -> u64 {
-        if self.tree.per_rank { u64::from(self.owner) * self.trees } else { 0 }
-    }
-
-    /// The path of a directory, counted through the trees from number `first` on.
-    pub(super) fn push_directory_from(&mut self, first: u64, directory: u64) {
-        let (tree, within) = (first + directory / self.directories, directory % self.directories);
-        Names::push_directory(&mut self.path, tree as u32, within, self.tree.branch);
+    /// The path of a directory, counted through the owner's trees.
+    pub(super) fn push_directory(&mut self, directory: u64) {
+        let (turn, within) = (directory / self.directories, directory % self.directories);
+        self.names.push_directory(&mut self.path, self.owner, turn, within);
     }
 
     pub(super) fn base(&self) -> BorrowedFd<'_> {
@@ -300,7 +360,7 @@ impl<'a> Walker<'a> {
             self.push_directory(directory);
             let started = now();
             if make {
-                mkdirat(self.base(), self.path.as_str(), Mode::RWXU)?;
+                mkdirat(self.base(), self.path.as_str(), self.ground.directory_mode())?;
             } else {
                 unlinkat(self.base(), self.path.as_str(), AtFlags::REMOVEDIR)?;
             }

@@ -7,7 +7,7 @@ use rustix::fs::{Advice, OFlags, fadvise};
 use rustix::io::Errno;
 use units::Bytes;
 
-use crate::ground::{Grounds, Names, RunDirectory};
+use crate::ground::{Ground, Grounds};
 use crate::workload::{FileSet, Layout, Transfer};
 
 /// An open data file and the number its contents are generated from.
@@ -37,12 +37,6 @@ pub fn owner(files: &FileSet, number: u32) -> u32 {
     }
 }
 
-/// The path of a data file in its run directory.
-pub fn path(files: &FileSet, number: u32) -> String {
-    let name = Names::data(number);
-    if files.directory_per_rank { format!("{}/{name}", Names::own(owner(files, number))) } else { name }
-}
-
 /// Opens one data file for `transfer`.
 pub fn open(
     grounds: &Grounds,
@@ -62,7 +56,7 @@ pub fn open(
         flags |= OFlags::SYNC;
     }
     let ground = grounds.of(owner(files, number));
-    Ok(DataFile { descriptor: ground.open(&path(files, number), flags)?, number })
+    Ok(DataFile { descriptor: ground.open(&grounds.names().data(files, number), flags)?, number })
 }
 
 /// Closes a file and says what came of it: NFS and FUSE tell here that data could not be kept. Dropping would hide it.
@@ -75,7 +69,7 @@ pub fn close(descriptor: OwnedFd) -> rustix::io::Result<()> {
 }
 
 /// Drops a file's clean pages from this host's page cache. Dirty ones stay: make them durable first.
-pub fn drop_cache(ground: &RunDirectory, file: &str) {
+pub fn drop_cache(ground: &Ground, file: &str) {
     if let Ok(file) = ground.open(file, OFlags::RDONLY) {
         // A hint: where it does not work, the verdict's cache-hit proof shows it.
         let _ = fadvise(&file, 0, None, Advice::DontNeed);

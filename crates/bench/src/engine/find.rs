@@ -26,22 +26,28 @@ impl Walker<'_> {
         let mark = self.time_of_mark()?;
         let owners = if self.tree.per_rank { u64::from(self.place.size) } else { 1 };
         let all = owners * self.trees * self.directories;
+        // With fewer directories than ranks, every rank lists all of them and looks at its own part of the entries.
+        let split = all < u64::from(self.place.job_size);
         while self.position < all && self.meter.operations < self.limit {
             let directory = self.position;
             self.position += 1;
-            if (self.position - 1) % u64::from(self.place.job_size) != u64::from(self.place.in_job) {
+            if !split && (self.position - 1) % u64::from(self.place.job_size) != u64::from(self.place.in_job)
+            {
                 continue;
             }
             self.path.clear();
             self.owner = (directory / (self.trees * self.directories)) as u32;
             self.ground = self.context.grounds.of(self.owner);
-            self.push_directory_from(0, directory);
+            self.push_directory(directory % (self.trees * self.directories));
             let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let opened = openat(self.base(), self.path.as_str(), flags, Mode::empty())?;
             let mut started = now();
             for entry in Dir::read_from(&opened)? {
                 let entry = entry?;
                 if matches!(entry.file_name().to_bytes(), b"." | b"..") {
+                    continue;
+                }
+                if split && turn(entry.file_name().to_bytes()) % self.place.job_size != self.place.in_job {
                     continue;
                 }
                 let stat = statat(&opened, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW)?;
@@ -69,10 +75,11 @@ impl Walker<'_> {
 
     /// The time that newer entries are newer than, where they are looked for.
     fn time_of_mark(&self) -> rustix::io::Result<Option<Time>> {
-        if !self.entries.looking_for.as_ref().is_some_and(|sought| sought.newer) {
-            return Ok(None);
+        let Some(sought) = &self.entries.looking_for else { return Ok(None) };
+        if !sought.newer {
+            return Ok(sought.newer_than.map(|instant| (instant.seconds, instant.nanoseconds)));
         }
-        let stat = statat(self.context.grounds.of(0).as_fd(), MARKER, AtFlags::SYMLINK_NOFOLLOW)?;
+        let stat = statat(self.context.grounds.of(0).own(), MARKER, AtFlags::SYMLINK_NOFOLLOW)?;
         Ok(Some(time_of(&stat)))
     }
 
@@ -84,7 +91,8 @@ impl Walker<'_> {
         let begun = now();
         self.path.clear();
         self.path.push_str(MARKER);
-        let marker = self.context.grounds.of(0).open(MARKER, OFlags::CREATE | OFlags::WRONLY)?;
+        let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let marker = openat(self.context.grounds.of(0).own(), MARKER, flags, Mode::RUSR | Mode::WUSR)?;
         let touch = |time: Timespec| {
             futimens(&marker, &Timestamps { last_access: time, last_modification: time })?;
             rustix::io::Result::Ok(time_of(&fstat(&marker)?))
@@ -114,4 +122,9 @@ fn is_sought(sought: &LookingFor, mark: Option<Time>, name: &[u8], stat: &Stat) 
 
 fn time_of(stat: &Stat) -> Time {
     (stat.st_mtime, i64::try_from(stat.st_mtime_nsec).unwrap_or(0))
+}
+
+/// Which rank looks at an entry, by its name (FNV-1a): the same for all ranks that list a directory.
+fn turn(name: &[u8]) -> u32 {
+    name.iter().fold(0x811C_9DC5, |hash: u32, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193)) >> 8
 }

@@ -1,7 +1,5 @@
 //! What both engines share: the state of one rank's transfers.
 
-use std::time::Duration;
-
 use record::{OperationKind, StopCause};
 use rustix::io::Errno;
 
@@ -14,6 +12,7 @@ use super::stop_flag::StopFlag;
 use super::turn::Turn;
 use crate::data::{Generator, Mismatch};
 use crate::sequence::{Sequence, Step};
+use crate::workload::Stop;
 
 /// How often a rank looks whether it should stop, between transfers.
 const POLL_NS: u64 = 50_000_000;
@@ -50,6 +49,8 @@ pub struct Verified {
     pub bytes: u64,
     /// 8-byte words that differ.
     pub bad_words: u64,
+    /// Transfers that hold any.
+    pub bad_transfers: u64,
     /// The first, with the number of its file.
     pub first: Option<(u32, Mismatch)>,
 }
@@ -62,6 +63,8 @@ pub struct Flow<'a> {
     pub meter: Meter<'a>,
     /// What to write.
     pub generator: Generator,
+    /// Whether one buffer only ever holds transfers of one rank and length, so that it needs not be filled anew.
+    pub refills: bool,
     /// Open files.
     pub files: Vec<DataFile>,
     /// Probability of a read: 0 or 1 is never drawn.
@@ -70,8 +73,10 @@ pub struct Flow<'a> {
     pub hit_shares: Option<(f64, f64)>,
     /// Draws reads and writes.
     pub random: fastrand::Rng,
-    /// Begin the share again at its end.
+    /// Begin the share again at its end ...
     pub repeat: bool,
+    /// ... or until this instant has passed (ns, monotonic); 0 without.
+    pub repeat_until: u64,
     /// No transfer starts after this instant (ns, monotonic); `u64::MAX` without.
     pub deadline: u64,
     /// Transfers after which to stop.
@@ -84,6 +89,8 @@ pub struct Flow<'a> {
     pub think_ns: u64,
     /// fsync after this many writes; 0 never.
     pub fsync_every: u32,
+    /// So many of them.
+    pub fsync_times: u32,
     /// A transfer that comes back short fails.
     pub single_attempt: bool,
     /// Compare what was read.
@@ -106,7 +113,9 @@ pub struct Flow<'a> {
 
 impl Flow<'_> {
     /// The clocks of deadline and open loop start at `instant`.
-    pub fn begin(&mut self, instant: u64, time: Option<Duration>) {
+    pub fn begin(&mut self, instant: u64, stop: &Stop) {
+        let Stop { time, at_least, .. } = *stop;
+        self.repeat_until = at_least.map_or(0, |time| instant.saturating_add(nanoseconds(time)));
         self.deadline = time.map_or(u64::MAX, |time| instant.saturating_add(nanoseconds(time)));
         if let Some(pacer) = &mut self.pacer {
             pacer.start(instant);
@@ -145,7 +154,7 @@ impl Flow<'_> {
     /// The first transfer of the next pass; `None` when there is none.
     #[cold]
     fn again(&mut self, hit: bool) -> Option<Step> {
-        if !self.repeat {
+        if !self.repeat && now() >= self.repeat_until {
             return None;
         }
         self.sequence.rewind();
@@ -223,6 +232,7 @@ impl Flow<'_> {
         self.verified.bytes += buffer.len() as u64;
         if let Err(bad) = self.generator.verify(u64::from(number), step.offset, buffer, &mut self.scratch) {
             self.verified.bad_words += bad.words;
+            self.verified.bad_transfers += 1;
             self.verified.first.get_or_insert((number, bad));
         }
     }

@@ -2,7 +2,8 @@
 
 use record::{OperationKind, StopCause};
 use rustix::fs::{
-    AtFlags, FileType, Mode, OFlags, fsync, mkdirat, mknodat, openat, renameat, statat, unlinkat,
+    AtFlags, FileType, Mode, OFlags, Timespec, Timestamps, UTIME_NOW, fsync, mkdirat, mknodat, openat,
+    renameat, statat, unlinkat, utimensat,
 };
 use rustix::io::Errno;
 
@@ -224,11 +225,13 @@ impl Walker<'_> {
     /// One operation on one item; returns the bytes it moved.
     fn operate(&mut self, item: u64, started: &mut u64) -> rustix::io::Result<u64> {
         self.locate(item)?;
-        let path = self.path.as_str();
+        let path = self.item_path.as_c_str();
         match (self.entries.operation, self.entries.item) {
-            (EntryOperation::Create, Item::Directory) => mkdirat(self.base(), path, Mode::RWXU)?,
+            (EntryOperation::Create, Item::Directory) => {
+                mkdirat(self.base(), path, self.ground.directory_mode())?;
+            }
             (EntryOperation::Create, Item::Node) => {
-                match mknodat(self.base(), path, FileType::RegularFile, Mode::RUSR | Mode::WUSR, 0) {
+                match mknodat(self.base(), path, FileType::RegularFile, self.ground.file_mode(), 0) {
                     Err(Errno::EXIST) if self.tree.shared_items => {}
                     made => made?,
                 }
@@ -237,7 +240,16 @@ impl Walker<'_> {
                 let exclusive = if self.tree.shared_items { OFlags::empty() } else { OFlags::EXCL };
                 return self.write(item, OFlags::CREATE | exclusive, started);
             }
+            (EntryOperation::Write, _) if self.entries.anew => {
+                unlinkat(self.base(), path, AtFlags::empty())?;
+                return self.write(item, OFlags::CREATE | OFlags::EXCL, started);
+            }
             (EntryOperation::Write, _) => return self.write(item, OFlags::empty(), started),
+            (EntryOperation::SetAttributes, _) => {
+                let now = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
+                let times = Timestamps { last_access: now, last_modification: now };
+                utimensat(self.base(), path, &times, AtFlags::SYMLINK_NOFOLLOW)?;
+            }
             (EntryOperation::Stat, _) => {
                 std::hint::black_box(statat(self.base(), path, AtFlags::SYMLINK_NOFOLLOW)?);
             }
@@ -246,7 +258,9 @@ impl Walker<'_> {
                 files::close(openat(self.base(), path, flags, Mode::empty())?)?;
             }
             (EntryOperation::Read, _) => return self.read(item, started),
-            (EntryOperation::Rename, _) => self.rename(item)?,
+            (EntryOperation::Rename, _) => {
+                renameat(self.base(), path, self.base(), self.other.as_c_str())?;
+            }
             (EntryOperation::Remove, Item::Directory) => unlinkat(self.base(), path, AtFlags::REMOVEDIR)?,
             (EntryOperation::Remove, _) => unlinkat(self.base(), path, AtFlags::empty())?,
             (
@@ -258,15 +272,6 @@ impl Walker<'_> {
             ) => {}
         }
         Ok(0)
-    }
-
-    fn rename(&mut self, item: u64) -> rustix::io::Result<()> {
-        self.other.clear();
-        if let Some(slash) = self.path.rfind('/') {
-            self.other.push_str(&self.path[..=slash]);
-        }
-        self.names.push_item(&mut self.other, self.owner, item, !self.renamed);
-        renameat(self.base(), self.path.as_str(), self.base(), self.other.as_str())
     }
 
     /// Makes what was written to `file` durable, if it is to be.

@@ -1,11 +1,16 @@
 //! Where a rank counts. It owns its counters: the hot path takes no lock and allocates nothing; once a second the
 //! interval that ended is handed over.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use fleet::Block;
 use record::{Latency, Mark, OperationKind, Tally};
 use units::Bytes;
+
+use super::clock::now;
+use super::operation_log::OperationLog;
 
 /// Length of an interval of the series.
 pub const INTERVAL_NS: u64 = 1_000_000_000;
@@ -37,18 +42,42 @@ pub struct RankInterval {
     pub latency: Latency,
 }
 
-/// Counters all ranks of a phase share with whoever watches.
+/// Counters all ranks of a process share with whoever watches.
 #[derive(Debug)]
 pub struct Board {
+    /// Number of the first rank.
+    first: u32,
     /// One per rank.
     pub live: Vec<Live>,
     first_done: OnceLock<Mark>,
 }
 
 impl Board {
-    /// A board for `ranks` ranks.
-    pub fn new(ranks: u32) -> Self {
-        Self { live: (0..ranks).map(|_| Live::default()).collect(), first_done: OnceLock::new() }
+    /// A board for the ranks of a process.
+    pub fn new(block: Block) -> Self {
+        let live = block.ranks().map(|_| Live::default()).collect();
+        Self { first: block.first, live, first_done: OnceLock::new() }
+    }
+
+    /// Number of the first rank here.
+    pub fn first(&self) -> u32 {
+        self.first
+    }
+
+    /// Where a rank of this process counts.
+    pub fn of(&self, rank: u32) -> &Live {
+        &self.live[(rank - self.first) as usize]
+    }
+
+    /// How many of the first `size` ranks are here.
+    pub fn owners(&self, size: u32) -> u32 {
+        self.here(0..size).len() as u32
+    }
+
+    /// The places of those of `ranks` that are here.
+    pub fn here(&self, ranks: Range<u32>) -> Range<usize> {
+        let place = |rank: u32| (rank.saturating_sub(self.first) as usize).min(self.live.len());
+        place(ranks.start)..place(ranks.end)
     }
 
     /// What all ranks have done until now.
@@ -94,13 +123,15 @@ pub struct Meter<'board> {
     pub operations: u64,
     /// Bytes moved.
     pub bytes: u64,
+    /// Each operation by itself, where that is asked for.
+    pub log: Option<OperationLog>,
 }
 
 impl<'board> Meter<'board> {
     /// Counters for the given kinds. Intervals count from `origin` (ns, monotonic).
     pub fn new(live: &'board Live, kinds: &[OperationKind]) -> Self {
         let kinds = kinds.iter().map(|kind| Kind { kind: *kind, bytes: 0, tally: Tally::new() }).collect();
-        Self { live, kinds, origin: 0, interval: 0, interval_end: 0, operations: 0, bytes: 0 }
+        Self { live, kinds, origin: 0, interval: 0, interval_end: 0, operations: 0, bytes: 0, log: None }
     }
 
     /// Sets the common start.
@@ -124,6 +155,17 @@ impl<'board> Meter<'board> {
         self.bytes += bytes;
         self.live.operations.store(self.operations, Ordering::Relaxed);
         self.live.bytes.store(self.bytes, Ordering::Relaxed);
+        if self.log.is_some() {
+            self.note(nanoseconds, bytes);
+        }
+    }
+
+    #[cold]
+    fn note(&mut self, nanoseconds: u64, bytes: u64) {
+        let ended = now().saturating_sub(self.origin);
+        if let Some(log) = &mut self.log {
+            log.add(ended, nanoseconds, bytes);
+        }
     }
 
     /// Adds an operation that is timed but is not the phase's work (open, fsync, close).

@@ -1,6 +1,7 @@
 //! How a phase is done on one host: ranks that open their files, meet, move bytes, make them durable, close, and count.
 
 mod buffer;
+mod chain;
 mod clock;
 mod contents;
 mod descriptors;
@@ -9,8 +10,10 @@ mod failures;
 mod files;
 mod find;
 mod flow;
+mod item_path;
 mod items;
 mod meter;
+mod operation_log;
 mod pacer;
 mod pool;
 mod prefill;
@@ -27,11 +30,11 @@ mod uring;
 pub use clock::now;
 pub use descriptors::own_table;
 pub use failures::Failures;
-pub use files::{owner as data_owner, path as data_path};
-pub use meter::{Board, INTERVAL_NS, RankInterval};
+pub use files::owner as data_owner;
+pub use meter::{Board, INTERVAL_NS, Live, RankInterval};
 pub use pool::Pool;
 pub use probe::{Chosen, EngineKind, choose};
-pub use rank::{PhaseContext, RankOutcome, main_kinds, run_rank};
-pub use share::Share;
+pub use rank::{PhaseContext, RankOutcome, main_kinds, only_meet, run_rank};
+pub use share::{Share, ShareState, Written};
 pub use stop_flag::StopFlag;
 pub use uring::available as uring_available;

@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
+use fleet::Block;
+
 use super::clock::now;
 use crate::workload::{EntryOperation, Selection, Tree};
 
@@ -14,9 +16,10 @@ const FULL: u8 = u8::MAX - 1;
 /// Somebody makes, changes or removes it.
 const TAKEN: u8 = u8::MAX;
 
-/// All items of a repetition, owner by owner.
+/// The items of a process's ranks in a repetition, owner by owner. Those of other processes are theirs to take.
 #[derive(Debug)]
 pub struct Pool {
+    first_owner: u32,
     states: Vec<AtomicU8>,
     per_owner: u64,
     /// Items that the ranks of each job have come to, where each is taken once.
@@ -36,9 +39,10 @@ pub enum Claim {
 
 impl Pool {
     /// A pool without items, for the trees of `owners`.
-    pub fn new(tree: &Tree, owners: u32) -> Self {
-        let count = tree.items * u64::from(owners);
+    pub fn new(tree: &Tree, owners: Block) -> Self {
+        let count = tree.items * u64::from(owners.count);
         Self {
+            first_owner: owners.first,
             states: (0..count).map(|_| AtomicU8::new(MISSING)).collect(),
             per_owner: tree.items,
             cursors: Vec::new(),
@@ -51,7 +55,7 @@ impl Pool {
     }
 
     fn state(&self, owner: u32, item: u64) -> &AtomicU8 {
-        &self.states[(u64::from(owner) * self.per_owner + item) as usize]
+        &self.states[(u64::from(owner - self.first_owner) * self.per_owner + item) as usize]
     }
 
     /// Whether `operation` can be done to an item now.
@@ -174,7 +178,7 @@ impl<'a> Chooser<'a> {
 
     /// The items of all owners in turn: the first ones of each lie near each other.
     fn item(&self, place: u64) -> (u32, u64) {
-        ((place / self.used) as u32, place % self.used)
+        (self.pool.first_owner + (place / self.used) as u32, place % self.used)
     }
 
     /// Exponentially distributed, drawn again where it lies beyond the end.
@@ -205,7 +209,7 @@ mod tests {
     fn many_look_and_one_changes() {
         use EntryOperation::{Create, Remove, Stat, Write};
         let tree = Tree { items: 2, ..Tree::default() };
-        let pool = Pool::new(&tree, 2);
+        let pool = Pool::new(&tree, Block::whole(2));
         assert_eq!(pool.claim(Stat, 1, 1), Claim::Unfit);
         assert_eq!((pool.claim(Create, 1, 1), pool.claim(Create, 1, 1)), (Claim::Ours, Claim::Busy));
         pool.release(Create, 1, 1, true);
@@ -222,7 +226,7 @@ mod tests {
     #[test]
     fn the_first_items_are_taken_more_often_the_stronger_the_skew() {
         let tree = Tree { items: 1000, ..Tree::default() };
-        let mut pool = Pool::new(&tree, 1);
+        let mut pool = Pool::new(&tree, Block::whole(1));
         pool.begin(1);
         (0..1000).for_each(|item| {
             pool.claim(EntryOperation::Create, 0, item);

@@ -4,9 +4,10 @@
 use std::path::Path;
 
 use fault::{Fault, Kind, Result};
-use fleet::Meeting;
 use fleet::local::LocalRank;
+use fleet::{Block, Meeting};
 use rustix::time::{ClockId, clock_gettime};
+use serde::{Deserialize, Serialize};
 use units::{Bytes, Ratio};
 
 use super::failures::Failures;
@@ -15,11 +16,11 @@ use super::rank::{PhaseContext, run_rank};
 use super::share::Share;
 use super::stop_flag::StopFlag;
 use super::uring;
-use crate::ground::{Grounds, RunDirectory};
+use crate::ground::Grounds;
 use crate::workload::{EngineChoice, FileSet, Fsync, Order, Pacing, Phase, Stop, Transfer, Workload};
 
 /// How I/O is submitted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum EngineKind {
     /// `pread` and `pwrite`.
     Psync,
@@ -28,7 +29,7 @@ pub enum EngineKind {
 }
 
 /// An engine and why it was chosen.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chosen {
     /// Which.
     pub kind: EngineKind,
@@ -60,7 +61,7 @@ impl EngineKind {
 
 /// Chooses the engine for a transfer: as told, by necessity, or by a probe in a directory of its own below `target`.
 pub fn choose(choice: EngineChoice, transfer: &Transfer, target: &Path, run: &str) -> Result<Chosen> {
-    let sequential_only = matches!(transfer.fsync, Fsync::Every(_)) || !transfer.think_time.is_zero();
+    let sequential_only = transfer.fsync.every() > 0 || !transfer.think_time.is_zero();
     let chosen = |kind, reason: &str| Ok(Chosen { kind, reason: reason.to_owned() });
     match choice {
         EngineChoice::Psync if transfer.queue_depth > 1 => Err(unsupported(
@@ -87,9 +88,10 @@ pub fn choose(choice: EngineChoice, transfer: &Transfer, target: &Path, run: &st
             chosen(EngineKind::Uring, "more than one I/O in flight per rank")
         }
         EngineChoice::Auto => {
-            let grounds = Grounds::create(&[target], &format!("{run}-probe"), "file")?;
+            let grounds =
+                Grounds::fresh(&[target], &format!("{run}-probe"), &crate::workload::Tree::default())?;
             let chosen = probe(transfer, &grounds);
-            let removed = grounds.into_all().into_iter().try_for_each(RunDirectory::remove);
+            let removed = grounds.into_all().into_iter().try_for_each(|ground| ground.remove(false));
             chosen.and_then(|chosen| removed.map(|()| chosen))
         }
     }
@@ -190,7 +192,7 @@ fn probe_workload(transfer: &Transfer) -> Workload {
 }
 
 fn measure(workload: &Workload, phase: &Phase, kind: EngineKind, grounds: &Grounds) -> Result<Sample> {
-    let (board, stop, failures) = (Board::new(1), StopFlag::default(), Failures::default());
+    let (board, stop, failures) = (Board::new(Block::whole(1)), StopFlag::default(), Failures::default());
     let shares = [Share::full()];
     let context = PhaseContext {
         workload,

@@ -19,12 +19,15 @@ pub fn run(flow: &mut Flow, buffer: &mut Buffer) -> Ended {
     let mut started = clock.now();
     let mut check_at = flow.next_check(started);
     let mut unsynced = 0;
+    let mut filled = false;
     loop {
         if flow.pacer.is_some() {
             match flow.wait_until_due() {
                 Ok(due) => started = due,
                 Err(cause) => return Ended::Stopped(cause),
             }
+            // What is due is told by the monotonic clock itself; the counter may be some us behind it by now.
+            clock.synchronise();
         } else if flow.turn.is_some() {
             if let Err(cause) = flow.wait_for_turn() {
                 return Ended::Stopped(cause);
@@ -35,7 +38,12 @@ pub fn run(flow: &mut Flow, buffer: &mut Buffer) -> Ended {
         let part = &mut buffer.part(0)[..step.length as usize];
         let file = &flow.files[step.slot as usize];
         if write {
-            flow.generator.fill(u64::from(file.number), step.offset, part);
+            if filled {
+                flow.generator.refill(u64::from(file.number), step.offset, part);
+            } else {
+                flow.generator.fill(u64::from(file.number), step.offset, part);
+                filled = flow.refills;
+            }
             if flow.pacer.is_none() {
                 started = clock.now();
             }
@@ -59,11 +67,14 @@ pub fn run(flow: &mut Flow, buffer: &mut Buffer) -> Ended {
             unsynced += 1;
             if unsynced == flow.fsync_every {
                 unsynced = 0;
-                if let Err(error) = fsync(&flow.files[step.slot as usize].descriptor) {
-                    return failed(OperationKind::Fsync, step, Some(error));
+                for _ in 0..flow.fsync_times {
+                    let before = started;
+                    if let Err(error) = fsync(&flow.files[step.slot as usize].descriptor) {
+                        return failed(OperationKind::Fsync, step, Some(error));
+                    }
+                    started = clock.now();
+                    flow.meter.record_side(flow.fsync_index, started.saturating_sub(before));
                 }
-                started = clock.now();
-                flow.meter.record_side(flow.fsync_index, started.saturating_sub(ended));
             }
         } else if flow.verify && !write {
             flow.verify_read(step, &buffer.part(0)[..step.length as usize]);
@@ -71,7 +82,10 @@ pub fn run(flow: &mut Flow, buffer: &mut Buffer) -> Ended {
         }
         if flow.think_ns > 0 {
             match flow.rest_until(started + flow.think_ns) {
-                Ok(instant) => started = instant,
+                Ok(_) => {
+                    clock.synchronise();
+                    started = clock.now();
+                }
                 Err(cause) => return Ended::Stopped(cause),
             }
         }

@@ -8,10 +8,11 @@ use fleet::{Aborted, Rank};
 use record::{OperationError, OperationKind, RankResult, StopCause};
 use rustix::io::Errno;
 
-use super::clock::now;
+use super::clock::{now, sleep_until};
 use super::entries;
 use super::failures::Failures;
 use super::meter::Board;
+use super::operation_log::OperationLog;
 use super::pool::Pool;
 use super::probe::EngineKind;
 use super::share::Share;
@@ -36,7 +37,7 @@ pub struct PhaseContext<'a> {
     pub stop: &'a StopFlag,
     /// How I/O is submitted, per job.
     pub engines: &'a [EngineKind],
-    /// vCPUs to bind ranks to, in order; empty: not bound.
+    /// vCPUs to bind the ranks of this process to, in order; empty: not bound.
     pub pin: &'a [u32],
     /// What each rank's share holds.
     pub shares: &'a [Share],
@@ -59,6 +60,8 @@ pub struct RankOutcome {
     pub wear_out_capped: bool,
     /// The common start (ns, monotonic).
     pub origin: u64,
+    /// How much later the rank began.
+    pub late_ns: u64,
     /// Bytes compared and words that differ.
     pub verified: (u64, u64),
     /// Entries that were looked for and found.
@@ -93,6 +96,21 @@ impl PhaseContext<'_> {
     }
 }
 
+impl PhaseContext<'_> {
+    /// Where rank `rank` notes each of its operations, if that is asked for.
+    pub(super) fn operation_log(&self, rank: u32) -> Option<OperationLog> {
+        self.phase.operation_log.as_ref().map(|template| OperationLog::new(template, rank))
+    }
+
+    /// Writes what a rank has noted. Returns the number of failures.
+    pub(super) fn write_log(&self, rank: u32, kind: OperationKind, log: Option<&OperationLog>) -> u64 {
+        let Some(Err(fault)) = log.map(OperationLog::write) else { return 0 };
+        let file = log.map(|log| log.path().display().to_string()).unwrap_or_default();
+        self.fail(rank, kind, &file, None, fault);
+        1
+    }
+}
+
 /// The kinds that are a job's work.
 pub fn main_kinds(activity: &Activity) -> Vec<OperationKind> {
     match activity {
@@ -106,24 +124,22 @@ pub fn main_kinds(activity: &Activity) -> Vec<OperationKind> {
 
 /// Runs one rank's part of a phase. Ranks that have no job only meet the others.
 pub fn run_rank(context: &PhaseContext, rank: &impl Rank) -> Result<RankOutcome> {
-    bind(context.pin, rank.number());
+    bind(context.pin, rank.number() - context.board.first());
     let Some((job, first)) = context.phase.job_of(rank.number(), rank.size()) else {
-        let origin = rank.all_max(now()).map_err(called_off)?;
-        context.board.live[rank.number() as usize].transferred.store(true, Ordering::Relaxed);
-        meet(context.phase, rank)?;
-        if context.phase.stop.wear_out {
-            furthest(context.phase, None, 0, rank)?;
-        }
-        meet(context.phase, rank)?;
-        return Ok(idle(context, rank.number(), origin));
+        context.board.of(rank.number()).transferred.store(true, Ordering::Relaxed);
+        let start = only_meet(context.phase, rank)?;
+        return Ok(idle(context, rank.number(), start));
     };
-    let size = context.phase.size(rank.size());
+    let phase = context.phase;
+    let number = phase.jobs.iter().position(|j| std::ptr::eq(j, job)).unwrap_or(0);
+    let (in_job, job_size) = phase.place_in(number, rank.number(), rank.size());
     let place = Place {
         number: rank.number(),
-        size,
-        job: context.phase.jobs.iter().position(|j| std::ptr::eq(j, job)).unwrap_or(0),
-        in_job: rank.number() - first,
-        job_size: job.ranks.unwrap_or(u32::MAX).min(size - first),
+        size: phase.size(rank.size()),
+        job: number,
+        in_job,
+        job_size,
+        first_in_group: first,
     };
     match &job.activity {
         Activity::Transfer(transfer) => {
@@ -131,6 +147,49 @@ pub fn run_rank(context: &PhaseContext, rank: &impl Rank) -> Result<RankOutcome>
         }
         Activity::Entries(entries) => entries::run(context, entries, place, rank),
     }
+}
+
+/// The common start, as one rank met it.
+#[derive(Debug, Clone, Copy)]
+pub struct Start {
+    /// When it was to be (ns, monotonic).
+    pub origin: u64,
+    /// How much later this rank got there.
+    pub late_ns: u64,
+}
+
+/// A start that is further away than this is no start: the clocks of two hosts differ by more than was measured.
+const FAR_NS: u64 = 60_000_000_000;
+/// Waking up takes about this long: the rest is waited for awake.
+const AWAKE_NS: u64 = 60_000;
+
+/// Waits for all ranks, and for the instant at which they begin together.
+pub(super) fn start_together(rank: &impl Rank) -> Result<Start> {
+    let origin = rank.start(now()).map_err(called_off)?;
+    let ahead = origin.saturating_sub(now());
+    if ahead > FAR_NS {
+        let message = format!("the common start is {:.0} s away by this host's clock", ahead as f64 / 1e9);
+        return Err(Fault::new(fault::Kind::Io, message)
+            .hint("somebody changed a clock between two phases, or it runs far too fast or too slow"));
+    }
+    if ahead > 0 {
+        sleep_until(origin.saturating_sub(AWAKE_NS));
+        while now() < origin {
+            std::hint::spin_loop();
+        }
+    }
+    Ok(Start { origin, late_ns: now() - origin })
+}
+
+/// Comes to all meetings of a phase and does nothing else.
+pub fn only_meet(phase: &Phase, rank: &impl Rank) -> Result<Start> {
+    let start = start_together(rank)?;
+    meet(phase, rank)?;
+    if phase.stop.wear_out {
+        furthest(phase, None, 0, rank)?;
+    }
+    meet(phase, rank)?;
+    Ok(start)
 }
 
 /// Where a rank stands.
@@ -146,6 +205,8 @@ pub struct Place {
     pub in_job: u32,
     /// Ranks of its job.
     pub job_size: u32,
+    /// The first rank of its job in its group; without groups, of all.
+    pub first_in_group: u32,
 }
 
 /// The most operations that a rank of the same job has done; ranks without a job only meet the others.
@@ -168,20 +229,32 @@ pub(super) fn meet(phase: &Phase, rank: &impl Rank) -> Result<Option<u64>> {
     if !phase.barriers {
         return Ok(None);
     }
-    rank.all_max(now()).map(Some).map_err(called_off)
+    rank.latest(now()).map(Some).map_err(called_off)
+}
+
+/// The others are not waited for any more: this rank ends with what it has.
+pub(super) fn called_off_later(context: &PhaseContext) -> Option<u64> {
+    context.stop.request(StopCause::Error);
+    None
+}
+
+/// Why a rank ended that was called off.
+pub(super) fn called_off_cause(context: &PhaseContext) -> StopCause {
+    context.stop.cause().unwrap_or(StopCause::Error)
 }
 
 pub(super) fn called_off(_: Aborted) -> Fault {
     Fault::new(fault::Kind::Interrupted, "another rank ended the phase")
 }
 
-fn idle(context: &PhaseContext, number: u32, origin: u64) -> RankOutcome {
+fn idle(context: &PhaseContext, number: u32, start: Start) -> RankOutcome {
     let result = RankResult { rank: number, host: context.host.to_owned(), ..RankResult::default() };
     RankOutcome {
         result,
         cause: StopCause::Bytes,
         wear_out_capped: false,
-        origin,
+        origin: start.origin,
+        late_ns: start.late_ns,
         verified: (0, 0),
         matched: None,
     }
@@ -190,11 +263,17 @@ fn idle(context: &PhaseContext, number: u32, origin: u64) -> RankOutcome {
 /// In a closed loop, jobs that keep to their part wait for each other; in an open one their rates do that.
 pub(super) fn turn<'a>(context: &PhaseContext<'a>, place: Place, pacing: Pacing) -> Option<Turn<'a>> {
     let skews = context.phase.skews().filter(|_| pacing == Pacing::Closed)?;
-    let first = (place.number - place.in_job) as usize;
-    let own = first..first + place.job_size as usize;
-    Some(Turn::new(&context.board.live, own, skews[place.job]))
+    let group = context.phase.group_of(place.number, place.size)?;
+    let first = place.first_in_group;
+    let count = context.phase.jobs[place.job].ranks.unwrap_or(u32::MAX).min(group.end - first);
+    // Ranks look at those of their own process, or group: it has some of every job, in like parts.
+    let here = context.board.here(group);
+    let own = context.board.here(first..first + count);
+    let own = own.start - here.start..own.end - here.start;
+    Some(Turn::new(&context.board.live[here], own, skews[place.job]))
 }
 
+/// Binds the rank that is so many further than the first of its process.
 fn bind(pin: &[u32], rank: u32) {
     if pin.is_empty() {
         return;

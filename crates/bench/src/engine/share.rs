@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use serde::{Deserialize, Serialize};
+
 /// What one rank's share of the file set holds. Written by the rank that worked on it, between two meetings of all.
 #[derive(Debug, Default)]
 pub struct Share {
@@ -23,7 +25,51 @@ pub struct Written {
     pub in_order: bool,
 }
 
+/// All that is known of a share, to be told to other processes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShareState(u64, bool, bool, u64, bool);
+
+impl ShareState {
+    /// Bytes it holds.
+    pub fn bytes(self) -> u64 {
+        self.0
+    }
+
+    /// What became of `self` when processes that began with it left it as `changed`.
+    pub fn merged(self, changed: &[Self]) -> Self {
+        let mut merged = self;
+        for other in changed.iter().filter(|other| **other != self) {
+            if other.0 > merged.0 {
+                (merged.0, merged.2) = (other.0, other.2);
+            }
+            merged.1 |= other.1;
+            if other.3 != self.3 {
+                // Several make the same items: the most that any of them made are there.
+                merged.3 = if merged.3 == self.3 { other.3 } else { merged.3.max(other.3) };
+            }
+        }
+        merged.4 = if changed.iter().any(|other| other.4 != self.4) { !self.4 } else { self.4 };
+        merged
+    }
+}
+
 impl Share {
+    /// All that is known of it.
+    pub fn state(&self) -> ShareState {
+        let Written { bytes, complete, in_order } = self.written();
+        ShareState(bytes, complete, in_order, self.items(), self.renamed())
+    }
+
+    /// Takes over what is known of it elsewhere.
+    pub fn restore(&self, state: ShareState) {
+        let ShareState(bytes, complete, in_order, items, renamed) = state;
+        self.bytes.store(bytes, Ordering::Relaxed);
+        self.complete.store(complete, Ordering::Relaxed);
+        self.in_order.store(in_order, Ordering::Relaxed);
+        self.items.store(items, Ordering::Relaxed);
+        self.renamed.store(renamed, Ordering::Relaxed);
+    }
+
     /// A share of files that are there in full.
     pub fn full() -> Self {
         let share = Self::default();
@@ -71,5 +117,27 @@ impl Share {
     /// Remembers that the items got their other name.
     pub fn remember_rename(&self) {
         self.renamed.fetch_xor(true, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_processes_did_to_one_share_adds_up() {
+        let before = ShareState(10, false, true, 5, false);
+        assert_eq!(before.merged(&[before, before]), before);
+        let more = ShareState(20, true, false, 5, false);
+        let items = ShareState(10, false, true, 7, false);
+        assert_eq!(before.merged(&[more, before, items]), ShareState(20, true, false, 7, false));
+        let fewer = ShareState(10, false, true, 0, false);
+        assert_eq!(before.merged(&[before, fewer]), fewer);
+        let renamed = ShareState(10, false, true, 5, true);
+        assert_eq!(before.merged(&[before, renamed]), renamed);
+        assert_eq!(renamed.merged(&[before, renamed]), before, "and back");
+        let share = Share::default();
+        share.restore(more);
+        assert_eq!(share.state(), more);
     }
 }

@@ -9,7 +9,11 @@ pub struct StopFlag(AtomicU8);
 impl StopFlag {
     /// Asks all ranks to stop; the first reason counts.
     pub fn request(&self, cause: StopCause) {
-        let code = if cause == StopCause::Interrupted { 1 } else { 2 };
+        let code = match cause {
+            StopCause::Interrupted => 1,
+            StopCause::Space => 3,
+            _ => 2,
+        };
         let _ = self.0.compare_exchange(0, code, Ordering::Relaxed, Ordering::Relaxed);
     }
 
@@ -19,6 +23,7 @@ impl StopFlag {
         match self.0.load(Ordering::Relaxed) {
             0 => None,
             1 => Some(StopCause::Interrupted),
+            3 => Some(StopCause::Space),
             _ => Some(StopCause::Error),
         }
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use fault::{Fault, Kind, Result};
 use fleet::Rank;
-use record::{OperationError, OperationKind, RankResult, StopCause};
+use record::{Mark, OperationError, OperationKind, RankResult, StopCause};
 use rustix::fs::fsync;
 use rustix::io::Errno;
 use units::Bytes;
@@ -18,14 +18,14 @@ use super::pacer::Pacer;
 use super::prefill::{self, Prefill};
 use super::probe::EngineKind;
 use super::rank::{
-    PhaseContext, Place, RankOutcome, called_off, damaged, furthest, main_kinds, meet, nanoseconds, turn,
+    PhaseContext, Place, RankOutcome, Start, called_off_cause, called_off_later, damaged, furthest,
+    main_kinds, meet, nanoseconds, start_together, turn,
 };
 use super::share::Written;
 use super::{psync, ticks, uring};
 use crate::data::{Generator, mix};
-use crate::ground::Names;
 use crate::sequence::Sequence;
-use crate::workload::{Activity, Fsync, Transfer};
+use crate::workload::{Activity, Fsync, Transfer, TransferSize};
 
 /// What each rank draws comes from a generator of its own for every purpose. With equal seeds, whether a transfer writes
 /// would depend on its offset.
@@ -50,7 +50,7 @@ impl TransferRank<'_> {
             numbers.iter().for_each(|number| files::drop_cache(ground, &self.path(*number)));
         }
         if context.workload.files.directory_per_rank && self.transfer.writes() {
-            let own = Names::own(owner);
+            let own = context.grounds.names().own(owner);
             let ground = context.grounds.of(owner);
             let made = ground.make_directory(&own);
             made.map_err(|error| Fault::os("make", &ground.path().join(own), error))?;
@@ -61,7 +61,7 @@ impl TransferRank<'_> {
         ticks::calibrate();
         let mut flow = self.flow(owner);
 
-        let origin = rank.all_max(now()).map_err(called_off)?;
+        let Start { origin, late_ns } = start_together(rank)?;
         let cpu = thread_cpu();
         flow.meter.start(origin);
 
@@ -85,12 +85,13 @@ impl TransferRank<'_> {
                 ring = Some(uring::Ring::new(&flow, &buffer, self.transfer.queue_depth)?);
             }
         }
-        let all_open = meet(context.phase, rank)?;
+        // Whoever is called off from here on keeps what it did.
+        let all_open = meet(context.phase, rank).unwrap_or_else(|_| called_off_later(context));
         if let Some(instant) = all_open {
             result.opened_ns = instant - origin;
         }
         let stop = context.phase.stop;
-        flow.begin(all_open.unwrap_or(origin), stop.time);
+        flow.begin(all_open.unwrap_or(origin), &stop);
         let mut transfer = |flow: &mut Flow| match &mut ring {
             Some(ring) => ring.run(flow, &mut buffer),
             None => psync::run(flow, &mut buffer),
@@ -103,8 +104,16 @@ impl TransferRank<'_> {
         if stop.wear_out {
             // The stonewall: what was done before the others are waited for.
             context.board.mark_first_done(now() - origin);
-            let target = furthest(context.phase, Some(self.place.job), flow.meter.operations, rank)?;
-            (outcome, capped) = wear_out(&mut flow, target, outcome, stop.wear_out_cap, &mut transfer);
+            let done = (flow.meter.operations, flow.meter.bytes);
+            let target = furthest(context.phase, Some(self.place.job), done.0, rank);
+            if target.is_err() {
+                called_off_later(context);
+                outcome = Ended::Stopped(called_off_cause(context));
+            }
+            result.stonewall =
+                Some(Mark { elapsed_ns: now() - origin, operations: done.0, bytes: Bytes::new(done.1) });
+            (outcome, capped) =
+                wear_out(&mut flow, target.unwrap_or(done.0), outcome, stop.wear_out_cap, &mut transfer);
         }
         flow.meter.transferred();
         result.transferred_ns = now() - origin;
@@ -117,7 +126,9 @@ impl TransferRank<'_> {
         if context.phase.barriers {
             // Closing waits for the slowest: what follows would hide who was first.
             context.board.mark_first_done(result.synced_ns);
-            meet(context.phase, rank)?;
+            if meet(context.phase, rank).is_err() {
+                cause = called_off_cause(context);
+            }
         }
         late_errors += self.close(&mut flow, failed);
         result.closed_ns = now() - origin;
@@ -133,10 +144,11 @@ impl TransferRank<'_> {
         }
         result.operations = flow.meter.operations;
         result.bytes = Bytes::new(flow.meter.bytes);
+        result.damaged = flow.verified.bad_transfers;
         result.cpu_ns = thread_cpu() - cpu;
-        result.errors = u64::from(failed) + late_errors + flow.short;
+        result.errors = u64::from(failed) + late_errors + flow.short + self.write_log(&flow);
         let verified = (flow.verified.bytes, flow.verified.bad_words);
-        Ok(RankOutcome { result, cause, wear_out_capped: capped, origin, verified, matched: None })
+        Ok(RankOutcome { result, cause, wear_out_capped: capped, origin, late_ns, verified, matched: None })
     }
 
     fn flow(&self, owner: u32) -> Flow<'_> {
@@ -146,7 +158,8 @@ impl TransferRank<'_> {
         let transfer = self.transfer;
         let mut kinds = main_kinds(&Activity::Transfer(transfer.clone()));
         kinds.extend([OperationKind::Open, OperationKind::Fsync, OperationKind::Close]);
-        let meter = Meter::new(&context.board.live[self.place.number as usize], &kinds);
+        let mut meter = Meter::new(context.board.of(self.place.number), &kinds);
+        meter.log = context.operation_log(self.place.number);
         let mut sequence = Sequence::new(&workload.files, transfer, owner, self.place.size, workload.seed);
         let written = context.shares[owner as usize].written();
         if transfer.reads() && !written.complete {
@@ -159,12 +172,17 @@ impl TransferRank<'_> {
             write_index: meter.index(OperationKind::Write),
             fsync_index: meter.index(OperationKind::Fsync),
             meter,
-            generator: Generator::new(workload.data, workload.seed),
+            generator: Generator::of(workload),
+            refills: !transfer.reads()
+                && workload.files.files_per_rank == 1
+                && !transfer.roams(workload.files.layout)
+                && matches!(transfer.transfer_size, TransferSize::Fixed(_)),
             files: Vec::new(),
             read_share: transfer.read.get(),
             hit_shares: transfer.has_hits().then(|| (transfer.read_hits.get(), transfer.write_hits.get())),
             random: fastrand::Rng::with_seed(mix(workload.seed ^ mix(number | CHOICES))),
             repeat: context.phase.stop.repeat,
+            repeat_until: 0,
             deadline: u64::MAX,
             operation_limit: context.phase.stop.operations.unwrap_or(u64::MAX),
             pacer: Pacer::new(
@@ -176,7 +194,8 @@ impl TransferRank<'_> {
             .map(|pacer| pacer.following(context.phase.rate.as_ref())),
             turn: turn(context, self.place, transfer.pacing),
             think_ns: nanoseconds(transfer.think_time),
-            fsync_every: if let Fsync::Every(writes) = transfer.fsync { writes } else { 0 },
+            fsync_every: transfer.fsync.every(),
+            fsync_times: if transfer.fsync == Fsync::EachTwice { 2 } else { 1 },
             verify: transfer.verify,
             single_attempt: transfer.single_attempt,
             verified: Verified::default(),
@@ -240,7 +259,7 @@ impl TransferRank<'_> {
     /// Makes what was written durable; write-back errors surface here. Returns the number of failures.
     fn sync(&self, flow: &mut Flow) -> u64 {
         // With one after every write, nothing is left to make durable.
-        let durable = self.transfer.synchronous || self.transfer.fsync == Fsync::Every(1);
+        let durable = self.transfer.synchronous || self.transfer.fsync.every() == 1;
         if !self.transfer.writes() || durable || self.transfer.fsync == Fsync::Never {
             return 0;
         }
@@ -281,7 +300,7 @@ impl TransferRank<'_> {
     }
 
     fn path(&self, number: u32) -> String {
-        files::path(&self.context.workload.files, number)
+        self.context.grounds.names().data(&self.context.workload.files, number)
     }
 
     fn remember_written(&self, owner: u32, flow: &Flow, filled: bool) {
@@ -300,6 +319,12 @@ impl TransferRank<'_> {
                 in_order: self.transfer.order.is_forward(),
             });
         }
+    }
+
+    /// Writes what was noted of each transfer. Returns the number of failures.
+    fn write_log(&self, flow: &Flow) -> u64 {
+        let kind = if self.transfer.writes() { OperationKind::Write } else { OperationKind::Read };
+        self.context.write_log(self.place.number, kind, flow.meter.log.as_ref())
     }
 
     fn report_verification(&self, verified: &Verified) {

@@ -7,13 +7,18 @@ use std::path::{Path, PathBuf};
 use fault::{Fault, Kind, Result};
 use host::System;
 use rustix::fs::{
-    AtFlags, Dir, FileType, FlockOperation, Mode, OFlags, flock, fstat, openat, statat, unlinkat,
+    AtFlags, Dir, FileType, FlockOperation, Mode, OFlags, Stat, flock, fstat, openat, statat, unlinkat,
 };
 use rustix::io::Errno;
 
-use super::journal::{JOURNAL, Journal};
-use super::names::{Names, PREFIX};
+use super::claim::remove_named;
+use super::journal::{JOURNAL, Journal, NamedEntries};
+use super::names::{PREFIX, is_own};
 use super::open_target;
+
+/// How long after a dead run's last sign of life a named file may have changed and still be that run's (s): a sign comes
+/// every second, and data may reach a file system's servers after it.
+const AFTERWARDS: i64 = 5;
 
 /// Whose run directory it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -140,9 +145,15 @@ fn remove_run(
     options: CleanOptions,
     report: &mut CleanReport,
 ) {
-    let names = Names::new(journal.map_or("", |j| &j.item_prefix));
+    let prefix = journal.map_or("", |j| &j.item_prefix);
     let (foreign, faults) = (report.foreign.len(), report.faults.len());
-    remove_contents(directory, path, &names, options.dry_run, report);
+    if let Some(named) = journal.and_then(|journal| journal.named.as_ref()) {
+        let target = path.parent().unwrap_or(path);
+        // Without the journal's time nothing is certain to be the run's.
+        let alive = statat(directory, JOURNAL, AtFlags::SYMLINK_NOFOLLOW).map_or(0, |stat| stat.st_mtime);
+        remove_named(parent, target, named, Some(alive + AFTERWARDS), options.dry_run, report);
+    }
+    remove_contents(directory, path, prefix, options.dry_run, report);
     if report.foreign.len() > foreign || report.faults.len() > faults {
         report
             .kept
@@ -161,14 +172,22 @@ fn remove_run(
     report.removed.push(path.to_owned());
 }
 
-/// Removes what a run created below `directory`, the journal excepted. Follows no symlink and crosses no mount.
+/// Removes what a run whose items start with `item` created below its own directory, the journal excepted. Follows no
+/// symlink and crosses no mount.
 pub(super) fn remove_contents(
     directory: &OwnedFd,
     path: &Path,
-    names: &Names,
+    item: &str,
     dry_run: bool,
     report: &mut CleanReport,
 ) {
+    remove_all(directory, path, &|name, _| name == JOURNAL || is_own(item, name), dry_run, report);
+}
+
+/// What is the run's, by its name and what it is.
+type Ours<'a> = &'a dyn Fn(&str, &Stat) -> bool;
+
+fn remove_all(directory: &OwnedFd, path: &Path, ours: Ours, dry_run: bool, report: &mut CleanReport) {
     let entries = match list(directory) {
         Ok(entries) => entries,
         Err(error) => return report.faults.push(Fault::os("list", path, error)),
@@ -178,11 +197,7 @@ pub(super) fn remove_contents(
         if name == JOURNAL {
             continue;
         }
-        if !names.is_ours(&name) {
-            report.foreign.push(entry);
-            continue;
-        }
-        if let Err(error) = remove_entry(directory, &name, &entry, names, dry_run, report) {
+        if let Err(error) = remove_entry(directory, &name, &entry, ours, dry_run, report) {
             report.faults.push(Fault::os("remove", &entry, error));
         }
     }
@@ -192,33 +207,67 @@ fn remove_entry(
     parent: &OwnedFd,
     name: &str,
     path: &Path,
-    names: &Names,
+    ours: Ours,
     dry_run: bool,
     report: &mut CleanReport,
 ) -> rustix::io::Result<()> {
     let stat = statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)?;
-    let kind = FileType::from_raw_mode(stat.st_mode);
-    if kind == FileType::Directory {
-        let directory = open_directory(parent, name)?;
-        if fstat(&directory)?.st_dev != fstat(parent)?.st_dev {
-            report.foreign.push(path.to_owned());
-            return Ok(());
-        }
-        let foreign = report.foreign.len();
-        remove_contents(&directory, path, names, dry_run, report);
-        if dry_run || report.foreign.len() > foreign {
-            return Ok(());
-        }
-        report.entries += 1;
-        return unlinkat(parent, name, AtFlags::REMOVEDIR);
-    }
-    // Runs create regular files and directories; anything else under one of our names is somebody's trick.
-    if kind != FileType::RegularFile {
+    if !ours(name, &stat) {
         report.foreign.push(path.to_owned());
         return Ok(());
     }
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::Directory => remove_tree(parent, name, path, ours, dry_run, report),
+        FileType::RegularFile => {
+            report.entries += 1;
+            if dry_run { Ok(()) } else { unlinkat(parent, name, AtFlags::empty()) }
+        }
+        // Runs create regular files and directories; anything else under one of our names is somebody's trick.
+        _ => {
+            report.foreign.push(path.to_owned());
+            Ok(())
+        }
+    }
+}
+
+/// Removes a directory of a run with everything in it that is the run's.
+pub(super) fn remove_tree(
+    parent: &OwnedFd,
+    name: &str,
+    path: &Path,
+    ours: Ours,
+    dry_run: bool,
+    report: &mut CleanReport,
+) -> rustix::io::Result<()> {
+    let directory = open_directory(parent, name)?;
+    if fstat(&directory)?.st_dev != fstat(parent)?.st_dev {
+        report.foreign.push(path.to_owned());
+        return Ok(());
+    }
+    let foreign = report.foreign.len();
+    remove_all(&directory, path, ours, dry_run, report);
+    if dry_run || report.foreign.len() > foreign {
+        return Ok(());
+    }
     report.entries += 1;
-    if dry_run { Ok(()) } else { unlinkat(parent, name, AtFlags::empty()) }
+    unlinkat(parent, name, AtFlags::REMOVEDIR)
+}
+
+/// A run that takes over names makes journals of dead runs that claim the same ones void: from now on these are its own, or
+/// what was there before it.
+pub(super) fn forget(target: &Path, claimed: &NamedEntries) -> Result<()> {
+    let parent = open_target(target)?;
+    for name in run_directories(&parent, target)? {
+        let Ok(directory) = open_directory(&parent, &name) else { continue };
+        let (Owner::Dead, Some(Journal { named: Some(named), .. })) = owner_of(&directory) else { continue };
+        let path = target.join(&name);
+        if named.overlaps(claimed) {
+            unlinkat(&directory, JOURNAL, AtFlags::empty())
+                .and_then(|()| unlinkat(&parent, name.as_str(), AtFlags::REMOVEDIR))
+                .map_err(|error| Fault::os("remove", &path, error))?;
+        }
+    }
+    Ok(())
 }
 
 /// Removes a directory of ours that never got its journal.

@@ -1,4 +1,4 @@
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
@@ -29,6 +29,30 @@ pub struct Journal {
     pub process_start: u64,
     /// First part of the names of items.
     pub item_prefix: String,
+    /// What the run makes beside this directory, under names that somebody chose.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub named: Option<NamedEntries>,
+}
+
+/// Entries of a run in the target itself. None of them was there when this was written, but for files that the run was told
+/// to replace.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NamedEntries {
+    /// Regular files.
+    pub files: Vec<String>,
+    /// Directories that hold some of these files and nothing else.
+    pub directories: Vec<String>,
+    /// Directories with everything in them that has one of mdtest's names.
+    pub trees: Vec<String>,
+}
+
+impl NamedEntries {
+    /// Whether both claim something of the same name.
+    pub fn overlaps(&self, other: &Self) -> bool {
+        let any = |one: &[String], other: &[String]| one.iter().any(|name| other.contains(name));
+        any(&self.files, &other.files) || any(&self.trees, &other.trees)
+    }
 }
 
 impl Journal {
@@ -44,6 +68,7 @@ impl Journal {
             process,
             process_start: system.process_start(process).unwrap_or(0),
             item_prefix: item_prefix.to_owned(),
+            named: None,
         }
     }
 
@@ -62,6 +87,18 @@ impl Journal {
             .and_then(|()| file.sync_all())
             .map_err(|error| Fault::os("write the journal", &path, error))?;
         Ok(file.into())
+    }
+
+    /// Reads the journal in a run directory, without locking it; the first is `None` if it is damaged.
+    pub fn read(directory: &impl AsFd, path: &Path) -> Result<(Option<Self>, OwnedFd)> {
+        let path = path.join(JOURNAL);
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = openat(directory, JOURNAL, flags, Mode::empty())
+            .map_err(|error| Fault::os("read the journal", &path, error))?;
+        let mut file = std::fs::File::from(file);
+        let mut text = Vec::new();
+        file.read_to_end(&mut text).map_err(|error| Fault::os("read the journal", &path, error))?;
+        Ok((Self::parse(&text), file.into()))
     }
 
     /// Reads a journal; `None` if it is damaged or of a version we don't know.

@@ -130,11 +130,11 @@ mod tests {
 
     #[test]
     fn memory_is_really_held_and_given_back() {
-        let size = 96 << 20;
+        let size = 512 << 20;
         let before = resident();
         let held = HeldMemory::hold(HoldMemory::Size(Bytes::new(size)), &Memory::default()).unwrap();
         let during = resident();
-        assert!(held.to_string().starts_with("96 MiB of memory are held"), "{held}");
+        assert!(held.to_string().starts_with("512 MiB of memory are held"), "{held}");
         drop(held);
         // Other tests of this process come and go meanwhile, with far less.
         assert!(during > before + size * 3 / 4, "{before} {during}");

@@ -1,267 +1,218 @@
-//! One phase: choose engines, count, let the ranks run, count again, and say what came of it.
+//! One phase, as the root sees it: have it run everywhere, merge what comes back, and say what came of it.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::collections::BTreeMap;
 
 use fault::{Fault, Kind, Result};
-use fleet::Meeting;
-use fleet::local::{LocalRank, launch};
-use host::{Counters, Environment, System};
-use record::{
-    EngineUsed, Event, Listener, Mark, OperationError, OperationKind, Outcome, PhaseResult, StopCause,
-};
+use record::{CpuShare, Event, Interval, Listener, Outcome, PhaseResult};
 use units::{Bytes, Iops};
 
-use super::collect::Collector;
-use super::probes::Probes;
-use super::watch::Watch;
-use crate::allocation;
-use crate::belief::{self, Context};
-use crate::engine::{
-    Board, Chosen, EngineKind, Failures, PhaseContext, Pool, RankOutcome, Share, StopFlag, main_kinds, now,
-    own_table, run_rank,
-};
-use crate::ground::Grounds;
-use crate::workload::{Activity, Fsync, Job, PREPARE, Pacing, Phase, Transfer, Workload};
+use super::live::Live;
+use super::merge::{Merged, transfer_of};
+use super::scene::Scene;
+use super::writers::Writers;
+use crate::belief::{self, Context, HostView};
+use crate::crew::{Crew, PhaseOrder, gone};
+use crate::engine::{Chosen, INTERVAL_NS, ShareState, now};
+use crate::workload::{Activity, Fsync, Job, PREPARE, Pacing, Phase, Transfer};
 
 /// The rules that hold for preparation too.
-const ESSENTIAL: [&str; 2] = ["interrupted", "errors"];
+const ESSENTIAL: [&str; 3] = ["interrupted", "errors", "lost-processes"];
 
 /// Everything a phase runs in.
 pub struct PhaseSetting<'a> {
-    /// Name of the test.
-    pub test: &'a str,
+    /// The test.
+    pub scene: &'a Scene<'a>,
     /// Counting from 1.
     pub repetition: u32,
-    /// The whole workload.
-    pub workload: &'a Workload,
     /// The phase.
     pub phase: &'a Phase,
     /// How I/O is submitted, per job.
     pub engines: &'a [Chosen],
-    /// Where files are.
-    pub grounds: &'a Grounds,
-    /// The machine.
-    pub environment: &'a Environment,
-    /// The counters below its targets.
-    pub probes: &'a Probes,
-    /// pCores that rates refer to.
-    pub pcores: u32,
     /// What each rank's share holds.
-    pub shares: &'a [Share],
-    /// The items, where ranks take them from each other.
-    pub pool: Option<&'a Pool>,
+    pub shares: &'a [ShareState],
+    /// Which host wrote it.
+    pub writers: &'a Writers,
     /// When the run began (ns, monotonic).
     pub run_started: u64,
+    /// So many processes may be lost.
+    pub allow_lost: u32,
 }
 
 /// A phase about to run.
 pub struct PhaseRun<'a> {
     setting: &'a PhaseSetting<'a>,
+    crew: &'a Crew<'a>,
     listener: &'a mut dyn Listener,
     transfer: Option<&'a Transfer>,
 }
 
-/// What the ranks brought, and what was counted meanwhile.
-struct Measured {
-    outcomes: Vec<Result<RankOutcome>>,
-    collector: Collector,
-    counters: Counters,
-    dirty_before: Bytes,
-    errors: Vec<OperationError>,
-    failure: Option<Fault>,
-    first_done: Option<Mark>,
-    board_total: Mark,
-    fallback_origin: u64,
+/// A phase that has run. The result is kept even when a rank failed; then the failure comes with it.
+pub struct Ran {
+    /// What was measured.
+    pub result: PhaseResult,
+    /// What each rank's share holds now.
+    pub shares: Vec<ShareState>,
+    /// The failure that ends the run, if there was one.
+    pub outcome: Result<()>,
 }
 
 impl<'a> PhaseRun<'a> {
     /// Prepares a phase.
-    pub fn new(setting: &'a PhaseSetting<'a>, listener: &'a mut dyn Listener) -> Self {
-        let transfer = setting.phase.jobs.iter().find_map(|job| match &job.activity {
-            Activity::Transfer(transfer) => Some(transfer),
-            Activity::Entries(_) => None,
-        });
-        Self { setting, listener, transfer }
+    pub fn new(setting: &'a PhaseSetting<'a>, crew: &'a Crew<'a>, listener: &'a mut dyn Listener) -> Self {
+        Self { setting, crew, listener, transfer: transfer_of(setting.phase) }
     }
 
-    /// Runs it. The result is kept even when a rank failed; then the failure comes with it.
-    pub fn run(mut self) -> Result<(PhaseResult, Result<()>)> {
+    /// Runs it.
+    ///
+    /// # Errors
+    ///
+    /// When nothing can be said of it: threads could not be started, or the link to other processes can't go on.
+    pub fn run(mut self) -> Result<Ran> {
         let setting = self.setting;
+        let placement = &setting.scene.placement;
         pause(setting.phase)?;
-        let allocated = self.reads_only().then(|| {
-            allocation::of(setting.grounds, &setting.workload.files, setting.workload.ranks, setting.shares)
-        });
-        let available_before = available(setting.grounds);
         self.announce();
-        let measured = self.measure()?;
-        let mut context = self.context(available_before, measured.dirty_before);
-        context.allocated = allocated.flatten();
-        let (mut phase, failure) = self.result(measured);
-        phase.checks = belief::phase_checks(&phase, &context);
+        let order = PhaseOrder {
+            phase: setting.phase.clone(),
+            engines: setting.engines.to_vec(),
+            shares: setting.shares.to_vec(),
+        };
+        let link = self.crew.link();
+        let mut live = Live::new(&mut *self.listener, &setting.phase.name, link, placement);
+        let parts = self.crew.phase(order, &mut live)?;
+        let cpu = live.into_cpu();
+        let merged = Merged::of(parts, placement, setting.phase);
+        let shares = merged.shares(setting.shares);
+        let lost = self.crew.lost();
+        let outcome = match self.crew.together(merged.failures()) {
+            // That somebody is gone explains why the others stopped.
+            _ if lost.len() as u64 > u64::from(setting.allow_lost) => Err(gone(&lost)),
+            // What others only met because of a signal, or of a loss that is allowed, is told by the result.
+            Some(fault)
+                if fault.kind() == Kind::Interrupted && self.crew.is_several() && !merged.has_died() =>
+            {
+                Ok(())
+            }
+            Some(fault) => Err(fault),
+            None => Ok(()),
+        };
+        let contexts = self.contexts(&merged);
+        let mut result = self.judge(merged, &contexts);
+        result.series.iter_mut().for_each(|interval| interval.cpu = spent(&cpu, interval));
+        self.publish(&result);
+        Ok(Ran { result, shares, outcome })
+    }
+
+    /// The result with its checks.
+    fn judge(&self, merged: Merged, contexts: &[(usize, Context<'a>)]) -> PhaseResult {
+        let setting = self.setting;
+        let placement = &setting.scene.placement;
+        let origin = merged.origin();
+        let sampled_ns = merged.sampled_ns();
+        let counters: Vec<_> =
+            contexts.iter().map(|(host, _)| merged.counters_of(*host, placement)).collect();
+        let totals: Vec<_> = contexts.iter().map(|(host, _)| merged.totals[*host].clone()).collect();
+        let mut phase = merged.into_result(setting.phase, setting.engines, placement);
+        phase.started_ns = origin.map_or(0, |origin| origin.saturating_sub(setting.run_started));
+        for lost in &mut phase.lost {
+            let is_it = |gone: &fleet::Lost| placement.block(gone.process as usize).first == lost.first_rank;
+            let found = self.crew.lost().into_iter().find(is_it);
+            lost.why = found.map_or_else(|| "it is gone".to_owned(), |gone| gone.why);
+        }
+        phase.checks = if contexts.len() == 1 {
+            belief::phase_checks(&phase, &contexts[0].1)
+        } else {
+            let parts = contexts.iter().zip(counters).zip(totals);
+            let views: Vec<HostView<'_>> = parts
+                .map(|(((host, context), counters), totals)| {
+                    HostView::new(&phase, &placement.hosts()[*host], context, counters, totals)
+                })
+                .collect();
+            let limits = views.iter().map(HostView::limit).collect::<Vec<_>>();
+            let checks = belief::checks_over_hosts(&phase, &views, sampled_ns, setting.allow_lost);
+            drop(views);
+            for (host, limit) in phase.hosts.iter_mut().zip(limits) {
+                host.limit = Some(limit);
+            }
+            checks
+        };
         if setting.phase.name.starts_with(PREPARE) {
             // Preparation is no measurement: only its failures matter.
             phase
                 .checks
                 .retain(|check| check.outcome == Outcome::Fail && ESSENTIAL.contains(&check.rule.as_str()));
+        } else if contexts.len() == 1 {
+            phase.limit = Some(belief::limit_of(&phase, &contexts[0].1, &phase.checks));
         } else {
-            phase.limit = Some(belief::limit_of(&phase, &context, &phase.checks));
+            phase.limit = belief::limit_over_hosts(&phase);
         }
-        self.publish(&phase);
-        Ok((phase, failure))
+        phase
     }
 
     fn announce(&mut self) {
         let setting = self.setting;
-        let planned = setting.workload.planned(setting.phase);
+        let workload = &setting.scene.workload;
+        let planned = workload.planned(setting.phase);
         let endless = setting.phase.stop.repeat;
         self.listener.on_event(&Event::PhaseStarted {
-            test: setting.test.to_owned(),
+            test: setting.scene.plan.name.clone(),
             repetition: setting.repetition,
             phase: setting.phase.name.clone(),
-            ranks: setting.phase.participants(setting.workload.ranks),
+            ranks: setting.phase.participants(workload.ranks),
             planned_bytes: (!endless && planned.bytes > Bytes::ZERO).then_some(planned.bytes.get()),
             planned_operations: (!endless && planned.operations > 0).then_some(planned.operations),
             deadline_ns: setting.phase.stop.time.map(|time| time.as_nanos() as u64),
         });
     }
 
-    fn measure(&mut self) -> Result<Measured> {
+    /// What the rules need to know, for each host with ranks.
+    fn contexts(&self, merged: &Merged) -> Vec<(usize, Context<'a>)> {
+        let placement = &self.setting.scene.placement;
+        let hosts = (0..placement.hosts().len()).filter(|host| placement.has_ranks(*host));
+        hosts.map(|host| (host, self.context(host, merged))).collect()
+    }
+
+    fn context(&self, host: usize, merged: &Merged) -> Context<'a> {
         let setting = self.setting;
-        let ranks = setting.workload.ranks;
-        let (board, stop, meeting) = (Board::new(ranks), StopFlag::default(), Meeting::new(ranks));
-        let (ended, failures) = (AtomicU32::new(0), Failures::default());
-        let engines: Vec<EngineKind> = setting.engines.iter().map(|c| c.kind).collect();
-        let pin = if setting.workload.pin { System::here().pin_order() } else { Vec::new() };
-        let context = PhaseContext {
-            workload: setting.workload,
-            phase: setting.phase,
-            grounds: setting.grounds,
-            board: &board,
-            stop: &stop,
-            engines: &engines,
-            pin: &pin,
-            shares: setting.shares,
-            pool: setting.pool,
-            failures: &failures,
-            host: &setting.environment.hostname,
+        let scene = setting.scene;
+        let workload = &scene.workload;
+        let placement = &scene.placement;
+        let several = placement.hosts().len() > 1;
+        let number = host as u32;
+        let owners = if several {
+            setting.writers.owners(number, workload, setting.phase)
+        } else {
+            (0..workload.ranks).collect()
         };
-        let mut collector = Collector::default();
-        let before = setting.probes.counters();
-        let fallback_origin = now();
-        let work = |rank: &LocalRank| {
-            own_table();
-            run_rank(&context, rank).inspect_err(|_| stop.request(StopCause::Error))
-        };
-        let at_end = |_| {
-            ended.fetch_add(1, Ordering::Release);
-        };
-        let outcomes = std::thread::scope(|scope| {
-            let running = launch(scope, ranks, &meeting, &work, &at_end)?;
-            let watch =
-                Watch { phase: &setting.phase.name, board: &board, stop: &stop, ended: &ended, ranks };
-            watch.until_ended(&mut collector, self.listener);
-            Ok::<_, Fault>(running.join())
-        })?;
-        let elapsed = now() - fallback_origin;
-        let counters = setting.probes.counters().since(&before);
-        let (errors, failure) = failures.into_parts();
-        Ok(Measured {
-            outcomes,
-            collector,
-            counters,
-            dirty_before: before.dirty_bytes + before.writeback_bytes,
-            first_done: board.first_done(),
-            board_total: board.sum(elapsed),
-            errors,
-            failure,
-            fallback_origin,
-        })
-    }
-
-    /// The result without its checks, and the failure that ends the run if there was one.
-    fn result(&self, measured: Measured) -> (PhaseResult, Result<()>) {
-        let setting = self.setting;
-        let (done, died) = split(measured.outcomes);
-        let origin = done.iter().map(|o| o.origin).max().unwrap_or(measured.fallback_origin);
-        let main = self.main_kinds();
-        let last_ns =
-            done.iter().map(|o| o.result.closed_ns).max().unwrap_or(measured.board_total.elapsed_ns);
-        let last_done = Mark { elapsed_ns: last_ns, ..measured.board_total };
-        let (operations, series) = measured.collector.finish(&main, transfer_end(&done, last_ns));
-        let mut stopped_by = stop_cause(&done);
-        if died.is_some() {
-            stopped_by = StopCause::Error;
-        }
-        let queue_depth = self.transfer.map_or(1, |t| t.queue_depth);
-        let result = PhaseResult {
-            name: setting.phase.name.clone(),
-            main,
-            transfer_bytes: self.transfer.map(|t| t.transfer_size.largest()),
-            started_ns: origin.saturating_sub(setting.run_started),
-            first_done: measured.first_done.unwrap_or(last_done),
-            last_done,
-            wear_out: setting.phase.stop.wear_out,
-            wear_out_capped: done.iter().any(|o| o.wear_out_capped),
-            stopped_by,
-            open_loop: setting.phase.jobs.iter().any(|job| job.activity.pacing() != Pacing::Closed),
-            asked_operations_per_second: asked(setting.phase),
-            matched: done.iter().filter_map(|o| o.matched).reduce(|one, other| one + other),
-            operations,
-            error_count: done.iter().map(|o| o.result.errors).sum::<u64>() + u64::from(died.is_some()),
-            verify_failures: done.iter().map(|o| o.verified.1).sum(),
-            verified_bytes: Bytes::new(done.iter().map(|o| o.verified.0).sum()),
-            ranks: done.into_iter().map(|o| o.result).collect(),
-            series,
-            engine: EngineUsed {
-                name: setting.engines[0].kind.name().to_owned(),
-                reason: setting.engines[0].reason.clone(),
-                direct: self.transfer.is_some_and(|t| t.direct),
-                queue_depth,
-            },
-            counters: measured.counters,
-            errors: measured.errors,
-            checks: Vec::new(),
-            limit: None,
-        };
-        // A rank that died outweighs what the others met because of it.
-        (result, died.or(measured.failure).map_or(Ok(()), Err))
-    }
-
-    fn main_kinds(&self) -> Vec<OperationKind> {
-        let mut kinds: Vec<OperationKind> =
-            self.setting.phase.jobs.iter().flat_map(|job| main_kinds(&job.activity)).collect();
-        kinds.sort_unstable();
-        kinds.dedup();
-        kinds
-    }
-
-    fn reads_only(&self) -> bool {
-        self.transfer.is_some_and(|t| !t.writes())
-    }
-
-    fn context(&self, available_before: Bytes, dirty_before: Bytes) -> Context<'a> {
-        let setting = self.setting;
-        let workload = setting.workload;
-        let own: u64 = setting.shares.iter().map(|share| share.written().bytes).sum();
-        let items = workload.files.tree.all_items(workload.ranks);
+        // What the phase itself wrote counts, too.
+        let now = merged.shares(setting.shares);
+        let own: u64 = owners.iter().map(|owner| now[*owner as usize].bytes()).sum();
+        let items = workload.files.tree.all_items(owners.len() as u32);
         let small = setting.phase.jobs.iter().find_map(|job| match &job.activity {
             Activity::Entries(entries) => Some(entries.write_bytes.max(entries.read_bytes)),
             Activity::Transfer(_) => None,
         });
-        let mut context = Context::new(setting.environment, setting.pcores, Bytes::ZERO);
-        let drawn = workload.files.tree.all_sizes(workload.seed, workload.ranks);
+        let environment = scene.environment_of(host);
+        let pcores = if several { environment.cpu.pcores } else { scene.plan.pcores };
+        let mut context = Context::new(environment, pcores, Bytes::ZERO);
+        let drawn = workload.files.tree.all_sizes(workload.seed, owners.len() as u32);
         context.working_set = small.map_or(Bytes::new(own), |each| (each * items).max(drawn));
-        // Files are made in a fresh directory of this run: nobody else can have written them.
-        context.files_written_by_this_host_in_this_run = true;
+        // Files in a fresh directory of this run nobody else can have written, where there is one host.
+        context.files_written_by_this_host_in_this_run = if several {
+            setting.writers.own(number, workload, setting.phase)
+        } else {
+            !workload.uses_existing()
+        };
         // Dropping takes data; names and attributes stay.
         context.cache_dropped_before = setting.phase.drop_cache && context.working_set > Bytes::ZERO;
         context.direct = self.transfer.is_some_and(|t| t.direct);
         context.fsync = self.transfer.is_none_or(|t| t.synchronous || t.fsync != Fsync::Never);
+        context.allocated = merged.allocated();
         context.data_is_compressible = workload.data.shrinkable();
-        context.available_before = available_before;
-        context.available_after = available(setting.grounds);
-        context.dirty_before = dirty_before;
-        context.uncounted_targets = !setting.probes.add_up();
+        [context.available_before, context.available_after] = merged.available();
+        context.dirty_before =
+            placement.on_host(host).next().map_or(Bytes::ZERO, |process| merged.dirty_before(process));
+        context.uncounted_targets = scene.uncounted_targets;
         context.paced = paced(setting.phase);
         context
     }
@@ -276,6 +227,13 @@ impl<'a> PhaseRun<'a> {
     }
 }
 
+/// What vCPUs did in an interval: of the seconds that were sampled.
+fn spent(cpu: &BTreeMap<u64, CpuShare>, interval: &Interval) -> Option<CpuShare> {
+    let first = interval.start_ns / INTERVAL_NS;
+    let last = (interval.start_ns + interval.length_ns).div_ceil(INTERVAL_NS);
+    cpu.range(first..last.max(first + 1)).map(|(_, share)| *share).reduce(CpuShare::plus)
+}
+
 fn pause(phase: &Phase) -> Result<()> {
     let until = now() + phase.pause_before.as_nanos() as u64;
     while now() < until {
@@ -287,40 +245,8 @@ fn pause(phase: &Phase) -> Result<()> {
     Ok(())
 }
 
-/// Separates what ranks brought from the first failure that is a cause and not a consequence.
-fn split(outcomes: Vec<Result<RankOutcome>>) -> (Vec<RankOutcome>, Option<Fault>) {
-    let mut done = Vec::new();
-    let mut failure: Option<Fault> = None;
-    for outcome in outcomes {
-        match outcome {
-            Ok(outcome) => done.push(outcome),
-            Err(fault) => {
-                let consequence = failure.as_ref().is_some_and(|f| f.kind() != Kind::Interrupted);
-                if !consequence {
-                    failure = Some(fault);
-                }
-            }
-        }
-    }
-    (done, failure)
-}
-
-/// A failure outweighs a signal, a signal a deadline.
-fn stop_cause(done: &[RankOutcome]) -> StopCause {
-    let any = |cause| done.iter().any(|o| o.cause == cause);
-    [StopCause::Error, StopCause::Interrupted, StopCause::Time]
-        .into_iter()
-        .find(|c| any(*c))
-        .unwrap_or_default()
-}
-
-/// The series ends with the last transfer: fsync and close have none.
-fn transfer_end(done: &[RankOutcome], otherwise: u64) -> u64 {
-    done.iter().map(|o| o.result.transferred_ns).max().unwrap_or(otherwise)
-}
-
 /// Operations per second that all open loops of a phase ask for together.
-fn asked(phase: &Phase) -> Option<Iops> {
+pub(super) fn asked(phase: &Phase) -> Option<Iops> {
     let of = |job: &Job| match job.activity.pacing() {
         Pacing::Open { operations_per_second, .. } => Some(operations_per_second),
         Pacing::Closed => None,
@@ -350,12 +276,4 @@ fn paced(phase: &Phase) -> Option<String> {
     }
     let rest = transfers(phase).map(|transfer| transfer.think_time).find(|rest| !rest.is_zero())?;
     Some(format!("a rest of {} after each transfer", units::format_duration(rest)))
-}
-
-/// On the fullest of the targets.
-fn available(grounds: &Grounds) -> Bytes {
-    let of = |stat: rustix::fs::StatVfs| Bytes::new(stat.f_bavail * stat.f_frsize);
-    let each =
-        grounds.all().iter().map(|ground| rustix::fs::fstatvfs(ground.as_fd()).map_or(Bytes::ZERO, of));
-    each.min().unwrap_or_default()
 }

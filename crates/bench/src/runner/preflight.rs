@@ -6,7 +6,6 @@ use fault::{Fault, Kind, Result};
 use host::{Environment, Mount};
 use units::{Bytes, Ratio};
 
-use super::{Options, TestPlan};
 use crate::workload::Workload;
 
 /// Beyond this a file system slows down, and other people run out of space.
@@ -14,18 +13,18 @@ const FULL: f64 = 0.90;
 
 /// Refuses what would fail half-way, or harm others.
 pub fn check(
-    plan: &TestPlan,
     target: &Path,
     environment: &Environment,
     workload: &Workload,
-    options: &Options,
+    expected: Option<&str>,
+    fill_beyond: bool,
 ) -> Result<()> {
     if !target.is_dir() {
         return Err(Fault::os("use target", target, rustix::io::Errno::NOTDIR));
     }
     let Some(mount) = &environment.target else { return Ok(()) };
-    if let Some(expected) = &plan.expect_file_system
-        && *expected != mount.file_system
+    if let Some(expected) = expected
+        && expected != mount.file_system
     {
         let message = format!("`{}` is on {}, not on {expected}", target.display(), described(mount));
         return Err(Fault::new(Kind::Refused, message).hint(format!(
@@ -34,7 +33,7 @@ pub fn check(
         )));
     }
     // Targets may be on one file system: each must have room for everything.
-    check_space(target, mount, workload.space(), options.fill_beyond)?;
+    check_space(target, mount, workload.space(), fill_beyond)?;
     check_inodes(target, mount, workload.inodes())
 }
 
@@ -96,6 +95,7 @@ pub fn notices(environment: &Environment, workload: &Workload) -> Vec<String> {
     notices
 }
 
-fn described(mount: &Mount) -> String {
+/// A mount in words.
+pub fn described(mount: &Mount) -> String {
     format!("{} (`{}` mounted at `{}`)", mount.file_system, mount.source, mount.mount_point)
 }

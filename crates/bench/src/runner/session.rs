@@ -1,20 +1,22 @@
 use std::path::{Path, PathBuf};
 
 use fault::{Fault, Kind, Result};
+use fleet::Placement;
 use host::{Environment, System};
 use record::{
     Check, Event, Listener, PhaseResult, Repetition, RunError, RunRecord, RunState, StopCause, TestRecord,
 };
+use units::Bytes;
 
-use super::memory::HeldMemory;
-use super::phase::{PhaseRun, PhaseSetting};
-use super::preflight;
-use super::probes::Probes;
+use super::phase::{PhaseRun, PhaseSetting, Ran};
+use super::scene::Scene;
+use super::writers::Writers;
+use super::{dealing, preflight};
 use crate::belief;
-use crate::engine::{Chosen, EngineKind, Pool, Share, choose, now};
-use crate::ground::{Grounds, RunDirectory};
+use crate::crew::{Answer, Created, Crew, Order, Seat, Seating, Sight, out_of_step, stopped_by_signal};
+use crate::engine::{Chosen, Share, ShareState, Written, now};
 use crate::interrupt;
-use crate::workload::{Activity, Job, Workload};
+use crate::workload::Workload;
 
 /// How a session runs its tests.
 #[derive(Debug, Clone, Default)]
@@ -25,6 +27,8 @@ pub struct Options {
     pub fill_beyond: bool,
     /// Name for the run.
     pub label: Option<String>,
+    /// So many processes may be lost on the way: the run goes on with the others.
+    pub allow_lost: u32,
 }
 
 /// One test to run.
@@ -48,20 +52,11 @@ pub struct TestPlan {
 
 impl TestPlan {
     /// All directories under test.
-    fn targets<'a>(&'a self, workload: &'a Workload) -> Vec<&'a Path> {
+    pub(super) fn targets<'a>(&'a self, workload: &'a Workload) -> Vec<&'a Path> {
         std::iter::once(self.target.as_path())
             .chain(workload.more_targets.iter().map(PathBuf::as_path))
             .collect()
     }
-}
-
-/// What all repetitions of a test share.
-struct Scene<'a> {
-    plan: &'a TestPlan,
-    workload: &'a Workload,
-    environment: &'a Environment,
-    probes: &'a Probes,
-    engines: &'a [Vec<Chosen>],
 }
 
 /// A run: tests one after the other, all in one record.
@@ -74,6 +69,15 @@ pub struct Session<'a> {
     test_started: Option<u64>,
     listener: &'a mut dyn Listener,
     save: &'a mut dyn FnMut(&RunRecord) -> Result<()>,
+    crew: Hands<'a>,
+}
+
+/// Who does it.
+enum Hands<'a> {
+    /// This process alone.
+    Own(Box<Crew<'static>>),
+    /// Several, whom the caller mustered.
+    Lent(&'a Crew<'a>),
 }
 
 impl<'a> Session<'a> {
@@ -102,8 +106,33 @@ impl<'a> Session<'a> {
             tests: Vec::new(),
             requirements: Vec::new(),
             design: None,
+            imported: None,
+            search: None,
+            sweep: None,
         };
-        Self { record, options, started: now(), test_started: None, listener, save }
+        Self {
+            record,
+            options,
+            started: now(),
+            test_started: None,
+            listener,
+            save,
+            crew: Hands::Own(Box::new(Crew::alone())),
+        }
+    }
+
+    /// Over the processes of `crew` instead of this one alone.
+    #[must_use]
+    pub fn over(mut self, crew: &'a Crew<'a>) -> Self {
+        self.crew = Hands::Lent(crew);
+        self
+    }
+
+    fn crew(&self) -> &Crew<'a> {
+        match &self.crew {
+            Hands::Own(crew) => crew,
+            Hands::Lent(crew) => crew,
+        }
     }
 
     /// Runs `plans` and ends the session. The record is complete in every case; an early end is also returned.
@@ -135,69 +164,115 @@ impl<'a> Session<'a> {
     }
 
     fn run_test(&mut self, plan: &TestPlan) -> Result<()> {
-        let workload = plan.workload.prepared();
+        let placement = self.crew().placement(plan.workload.ranks);
+        let workload = plan.workload.placed(&placement).prepared();
         workload.check()?;
-        let system = System::here();
-        let environment = system.environment(Some(&plan.target))?;
-        preflight::check(plan, &plan.target, &environment, &workload, &self.options)?;
-        for target in &workload.more_targets {
-            let there = system.environment(Some(target))?;
-            preflight::check(plan, target, &there, &workload, &self.options)?;
-        }
-        for message in preflight::notices(&environment, &workload) {
+        dealing::check(&workload, &placement)?;
+        let scene = self.look(plan, workload, placement)?;
+        for message in preflight::notices(scene.environment(), &scene.workload) {
             self.emit(&Event::Notice { message });
         }
         if self.record.tests.is_empty() {
-            self.record.environment = environment.clone();
+            self.record.environment = scene.environment().clone();
         }
         let mount_point =
             |environment: &Environment| environment.target.as_ref().map(|m| m.mount_point.clone());
-        let elsewhere =
-            (mount_point(&environment) != mount_point(&self.record.environment)).then(|| environment.clone());
-        let summary = workload.summary();
+        let elsewhere = mount_point(scene.environment()) != mount_point(&self.record.environment);
+        let summary = scene.workload.summary();
         self.emit(&Event::TestStarted {
             test: plan.name.clone(),
             summary: summary.clone(),
-            repetitions: workload.repetitions,
+            repetitions: scene.workload.repetitions,
         });
         self.record.tests.push(TestRecord {
             name: plan.name.clone(),
             test: plan.test.clone(),
             target: plan.target.clone(),
             summary,
-            workload: serde_json::to_value(&workload)
+            workload: serde_json::to_value(&scene.workload)
                 .map_err(|error| Fault::new(Kind::Bug, format!("cannot express the workload: {error}")))?,
             pcores: plan.pcores,
             equivalence: plan.equivalence.clone(),
-            environment: elsewhere,
+            environment: elsewhere.then(|| scene.environment().clone()),
+            hosts: scene.hosts(),
             held_memory: None,
             repetitions: Vec::new(),
             checks: Vec::new(),
         });
-        let outcome = self.repeat_all(plan, &workload, &environment);
-        let left_out = self.left_out(&workload);
+        let outcome = self.repeat_all(scene);
+        let ended = self.crew().order(Order::End).map(drop);
+        let left_out = self.left_out(&plan.workload.prepared());
         if let Some(test) = self.record.tests.last_mut() {
             test.checks = belief::test_checks(test);
             test.checks.extend(left_out);
         }
+        let outcome = outcome.and(ended);
         if self.record.has_begun() { outcome.and(self.save()) } else { outcome }
     }
 
-    fn repeat_all(&mut self, plan: &TestPlan, workload: &Workload, environment: &Environment) -> Result<()> {
-        let probes = Probes::of(&plan.target, &workload.more_targets)?;
-        let held =
-            workload.hold_memory.map(|amount| HeldMemory::hold(amount, &environment.memory)).transpose()?;
-        if let Some(held) = &held {
-            self.emit(&Event::Notice { message: held.to_string() });
-            if let Some(test) = self.record.tests.last_mut() {
-                test.held_memory = Some(held.told());
+    /// Has every process take its part, and makes sure that all of them see the same storage.
+    fn look<'p>(&self, plan: &'p TestPlan, workload: Workload, placement: Placement) -> Result<Scene<'p>> {
+        let crew = self.crew();
+        let seat = |process: usize| {
+            let block = placement.block(process);
+            let first_on_host = placement.on_host(placement.host_of(process)).next() == Some(process);
+            Seat {
+                ranks: (block.first, block.count, block.all),
+                before_on_host: placement.before_on_host(process),
+                holds: first_on_host,
+            }
+        };
+        let lead = placement.lead();
+        let seating = Seating {
+            workload: workload.clone(),
+            targets: plan.targets(&workload).into_iter().map(Path::to_owned).collect(),
+            seats: (0..placement.processes()).map(seat).collect(),
+            lead: lead as u32,
+            expect_file_system: plan.expect_file_system.clone(),
+            fill_beyond: self.options.fill_beyond,
+        };
+        let answers = crew.order(Order::Look(Box::new(seating)))?;
+        crew.check_lost(self.options.allow_lost)?;
+        let sight = |answer| match answer {
+            Some(Answer::Sight(sight)) => *sight,
+            _ => Sight::default(),
+        };
+        let sights: Vec<Sight> = answers.into_iter().map(sight).collect();
+        let scene =
+            Scene { plan, workload, placement, sights, engines: Vec::new(), uncounted_targets: false };
+        if crew.is_several() {
+            self.prove_shared(&scene)?;
+        }
+        Ok(scene)
+    }
+
+    /// The lead makes a directory in every target, and everybody else must find it there.
+    fn prove_shared(&self, scene: &Scene) -> Result<()> {
+        let crew = self.crew();
+        let created = created(crew.order(Order::Show { run: self.record.id.clone() })?)?;
+        let found = crew.order(Order::Find { sites: created.sites });
+        let hidden = crew.order(Order::Hide);
+        found.map_err(|fault| scene.other_storage(crew, fault))?;
+        crew.check_lost(self.options.allow_lost)?;
+        hidden.map(drop)
+    }
+
+    fn repeat_all(&mut self, mut scene: Scene) -> Result<()> {
+        let begun = self.crew().order(Order::Begin)?;
+        for answer in begun.into_iter().flatten() {
+            let Answer::Begun(held, adds_up) = answer else { continue };
+            scene.uncounted_targets |= !adds_up;
+            let Some((held, message)) = held else { continue };
+            let test = self.record.tests.last_mut();
+            if let Some(test) = test.filter(|test| test.held_memory.is_none()) {
+                test.held_memory = Some(held);
+                self.emit(&Event::Notice { message });
             }
         }
         self.test_started = None;
-        let engines = self.choose_engines(plan, workload)?;
-        let scene = Scene { plan, workload, environment, probes: &probes, engines: &engines };
-        for number in 1..=workload.repetitions {
-            if self.is_over(workload) {
+        scene.engines = self.choose_engines(&scene)?;
+        for number in 1..=scene.workload.repetitions {
+            if self.is_over(&scene.workload) {
                 break;
             }
             self.repeat(&scene, number)?;
@@ -228,62 +303,102 @@ impl<'a> Session<'a> {
     }
 
     /// The engine of every job of every phase.
-    fn choose_engines(&self, plan: &TestPlan, workload: &Workload) -> Result<Vec<Vec<Chosen>>> {
-        let choose = |job: &Job| match &job.activity {
-            Activity::Transfer(transfer) => choose(workload.engine, transfer, &plan.target, &self.record.id),
-            Activity::Entries(_) => Ok(Chosen {
-                kind: EngineKind::Psync,
-                reason: "operations on entries are system calls".to_owned(),
-            }),
-        };
-        workload.phases.iter().map(|phase| phase.jobs.iter().map(choose).collect()).collect()
+    fn choose_engines(&self, scene: &Scene) -> Result<Vec<Vec<Chosen>>> {
+        let answers = self.crew().order(Order::Choose { run: self.record.id.clone() })?;
+        let chosen = answers.into_iter().flatten().find_map(|answer| match answer {
+            Answer::Engines(engines) => Some(engines),
+            _ => None,
+        });
+        let mut engines = chosen.ok_or_else(out_of_step)?;
+        scene.check_engines(&mut engines)?;
+        Ok(engines)
     }
 
     /// One pass over the phases, in a directory of its own.
     fn repeat(&mut self, scene: &Scene, number: u32) -> Result<()> {
-        let (plan, workload) = (scene.plan, scene.workload);
+        let workload = &scene.workload;
         let id = format!("{}-{}-{number}", self.record.id, self.record.tests.len());
-        let grounds = Grounds::create(&plan.targets(workload), &id, &workload.files.tree.prefix)?;
-        if let Some(test) = self.record.tests.last_mut() {
-            test.repetitions.push(Repetition { number, phases: Vec::new() });
+        let created = created(self.crew().order(Order::Create { id, repetition: number - 1 })?)?;
+        for message in &created.notices {
+            self.emit(&Event::Notice { message: message.clone() });
         }
-        // Saved before anything is measured: a killed run is in the list, and an unwritable place for records shows now.
-        let outcome = self.save().and_then(|()| self.run_phases(scene, number, &grounds));
-        let keep = self.options.keep_files && number == workload.repetitions;
-        let removed = if keep { Ok(()) } else { remove(grounds) };
+        let joined = if self.crew().is_several() {
+            let sites = created.sites.clone();
+            self.crew().order(Order::Join { sites, repetition: number - 1 }).map(drop)
+        } else {
+            Ok(())
+        };
+        let outcome = joined.and_then(|()| {
+            if let Some(test) = self.record.tests.last_mut() {
+                test.repetitions.push(Repetition { number, phases: Vec::new(), removed_ns: None });
+            }
+            // Saved before anything is measured: a killed run is in the list, and an unwritable place for records shows now.
+            self.save().and_then(|()| self.run_phases(scene, number, created.found))
+        });
+        let named = workload.files.named.as_ref();
+        let damaged = named.is_some_and(|named| named.keep_damaged)
+            && self.results().iter().any(|phase| phase.verify_failures > 0);
+        let keep = (self.options.keep_files && number == workload.repetitions) || damaged;
+        let began = now();
+        let removed = self.remove(scene, keep);
+        if removed.is_ok() && !keep && !named.is_some_and(|named| named.keep) {
+            let took = now() - began;
+            if let Some(last) = self.record.tests.last_mut().and_then(|test| test.repetitions.last_mut()) {
+                last.removed_ns = Some(took);
+            }
+        }
         both(outcome, removed)
     }
 
-    fn run_phases(&mut self, scene: &Scene, number: u32, grounds: &Grounds) -> Result<()> {
-        let workload = scene.workload;
-        let shares: Vec<Share> = (0..workload.ranks).map(|_| Share::default()).collect();
-        let tree = &workload.files.tree;
-        let mut pool = workload.selects().then(|| Pool::new(tree, workload.ranks));
-        for (phase, engines) in workload.phases.iter().zip(scene.engines) {
+    /// What a repetition made goes, by the hand of one process, after the others have let go of it.
+    fn remove(&self, scene: &Scene, keep: bool) -> Result<()> {
+        let crew = self.crew();
+        let placement = &scene.placement;
+        let hosts_ranks = |process: &usize| placement.block(*process).count > 0 && crew.has(*process);
+        let lead = placement.lead();
+        let remover = if crew.has(lead) { Some(lead) } else { (0..placement.processes()).find(hosts_ranks) };
+        let Some(remover) = remover.map(|process| process as u32) else { return Ok(()) };
+        if crew.is_several() {
+            crew.order(Order::Leave { remover })?;
+        }
+        crew.order(Order::Remove { remover, keep }).map(drop)
+    }
+
+    fn run_phases(&mut self, scene: &Scene, number: u32, found: Option<Vec<Bytes>>) -> Result<()> {
+        let workload = &scene.workload;
+        let mut shares = self.take_stock(workload, found)?;
+        let mut writers = Writers::new(&scene.placement);
+        for (phase, engines) in workload.phases.iter().zip(&scene.engines) {
             stop_if_asked()?;
             if self.is_over(workload) {
                 break;
             }
-            self.test_started.get_or_insert_with(now);
-            let phase = &*workload.with_rates(phase, self.results())?;
-            if let Some(pool) = &mut pool {
-                pool.begin(phase.jobs.len());
+            if workload.leaves_out(phase, self.results()) {
+                self.emit(&Event::Notice {
+                    message: format!("phase `{}` is left out: the one before was slow", phase.name),
+                });
+                continue;
             }
+            self.test_started.get_or_insert_with(now);
+            let phase = &workload.with_rates(phase, self.results())?.in_repetition(number - 1);
             let setting = PhaseSetting {
-                test: &scene.plan.name,
+                scene,
                 repetition: number,
-                workload,
                 phase,
                 engines,
-                grounds,
-                environment: scene.environment,
-                probes: scene.probes,
-                pcores: scene.plan.pcores,
                 shares: &shares,
-                pool: pool.as_ref(),
+                writers: &writers,
                 run_started: self.started,
+                allow_lost: self.options.allow_lost,
             };
-            let (result, outcome) = PhaseRun::new(&setting, self.listener).run()?;
+            let crew: &Crew<'_> = match &self.crew {
+                Hands::Own(crew) => crew,
+                Hands::Lent(crew) => crew,
+            };
+            let Ran { result, shares: after, outcome } =
+                PhaseRun::new(&setting, crew, self.listener).run()?;
+            shares = after;
+            writers.remember(workload, phase);
             let interrupted = result.stopped_by == StopCause::Interrupted;
             self.keep(result)?;
             outcome?;
@@ -292,6 +407,33 @@ impl<'a> Session<'a> {
             }
         }
         Ok(())
+    }
+
+    /// What shares hold at first: what data files that were there before hold of them.
+    fn take_stock(&mut self, workload: &Workload, found: Option<Vec<Bytes>>) -> Result<Vec<ShareState>> {
+        let files = &workload.files;
+        let Some(found) = found else { return Ok(vec![ShareState::default(); workload.ranks as usize]) };
+        let whole = files.block_size * files.segments * u64::from(files.files_per_rank);
+        let all = found.iter().fold(Bytes::ZERO, |sum, share| sum + *share);
+        let asked = whole * u64::from(workload.ranks);
+        let overwrites = workload.overwrites();
+        if all < asked && !overwrites {
+            if workload.roams() || all == Bytes::ZERO {
+                return Err(Fault::new(
+                    Kind::Refused,
+                    format!("the data files hold {all:#} of the {asked:#} that are to be read"),
+                )
+                .hint("use the block size, segments and ranks that they were written with"));
+            }
+            let message = format!("the data files hold {all:#} of {asked:#}: what is there is read");
+            self.emit(&Event::Notice { message });
+        }
+        let state = |bytes: Bytes| {
+            let share = Share::default();
+            share.remember_written(Written { bytes: bytes.get(), complete: bytes == whole, in_order: true });
+            share.state()
+        };
+        Ok(found.into_iter().map(state).collect())
     }
 
     /// The phases of this repetition so far.
@@ -310,15 +452,20 @@ impl<'a> Session<'a> {
 }
 
 fn interruption() -> Fault {
-    let signal = match interrupt::requested() {
-        Some(libc::SIGTERM) => "SIGTERM",
-        Some(libc::SIGHUP) => "SIGHUP",
-        _ => "Ctrl-C",
-    };
-    Fault::new(
-        Kind::Interrupted,
-        format!("stopped by {signal}; what was measured so far is kept in the record"),
-    )
+    if interrupt::requested().is_some() {
+        return stopped_by_signal();
+    }
+    let message = "stopped by a signal to another process; what was measured so far is kept in the record";
+    Fault::new(Kind::Interrupted, message)
+}
+
+/// What the lead made.
+fn created(answers: Vec<Option<Answer>>) -> Result<Created> {
+    let created = answers.into_iter().flatten().find_map(|answer| match answer {
+        Answer::Created(created) => Some(created),
+        _ => None,
+    });
+    created.ok_or_else(out_of_step)
 }
 
 fn stop_if_asked() -> Result<()> {
@@ -336,19 +483,4 @@ fn both(outcome: Result<()>, removed: Result<()>) -> Result<()> {
         }
         (_, Err(left)) => Err(left),
     }
-}
-
-/// Removes what is in every target, whatever happens in one.
-fn remove(grounds: Grounds) -> Result<()> {
-    let removed: Vec<Result<()>> = grounds.into_all().into_iter().map(remove_one).collect();
-    removed.into_iter().collect()
-}
-
-fn remove_one(ground: RunDirectory) -> Result<()> {
-    let target = ground.path().parent().map(Path::to_owned).unwrap_or_default();
-    ground.remove().map_err(|fault| {
-        let then = format!("`forebay clean {}` removes what is left", target.display());
-        let hint = fault.hint_text().map_or_else(|| then.clone(), |first| format!("{first}; then {then}"));
-        fault.hint(hint)
-    })
 }

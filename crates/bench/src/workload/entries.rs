@@ -56,6 +56,9 @@ pub struct Entries {
     /// At most so many calls per file that is read or written again (vdbench stopafter).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls: Option<u64>,
+    /// Files that are written again are removed first and made anew (vdbench `fileio=(seq,delete)`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub anew: bool,
     /// Bypass the page cache (`O_DIRECT`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub direct: bool,
@@ -65,6 +68,9 @@ pub struct Entries {
     /// Compare what is read with what was written.
     #[serde(default)]
     pub verify: bool,
+    /// Renames give each item the name of the one before it, all around (mdtest -U).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub chained: bool,
     /// What a find is looking for: entries that match are counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub looking_for: Option<LookingFor>,
@@ -83,6 +89,20 @@ pub struct LookingFor {
     pub size: Option<Bytes>,
     /// Changed after the last `mark` (find -newer FILE), both by the clock that gives the target's files their times.
     pub newer: bool,
+    /// Changed after this instant, by the same clock (find -newer FILE, where the file is not the run's own).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub newer_than: Option<Instant>,
+}
+
+/// A time of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Instant {
+    /// Seconds since 1970.
+    pub seconds: i64,
+    /// Nanoseconds behind them.
+    #[serde(default)]
+    pub nanoseconds: i64,
 }
 
 /// What is done to an item.
@@ -97,6 +117,8 @@ pub enum EntryOperation {
     Create,
     /// Read attributes.
     Stat,
+    /// Change attributes: set the times of access and change to now (vdbench setattr).
+    SetAttributes,
     /// Open and close.
     Open,
     /// Open, read, close.
@@ -140,7 +162,7 @@ pub enum Selection {
 impl EntryOperation {
     /// Whether it takes items that are there and leaves them there: it can go round them again.
     pub fn keeps(self) -> bool {
-        matches!(self, Self::Stat | Self::Open | Self::Read | Self::Write)
+        matches!(self, Self::Stat | Self::SetAttributes | Self::Open | Self::Read | Self::Write)
     }
 
     /// Whether it is done to one item after the other.
@@ -225,9 +247,11 @@ impl Entries {
             transfer_size: None,
             scattered: false,
             calls: None,
+            anew: false,
             direct: false,
             relative: false,
             verify: false,
+            chained: false,
             looking_for: None,
         }
     }

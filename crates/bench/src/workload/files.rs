@@ -2,7 +2,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Bytes;
 
-use super::WeightedSize;
+use super::{Named, Striping, WeightedSize};
 use crate::data::mix;
 
 /// The files and directories a workload works on.
@@ -22,6 +22,12 @@ pub struct FileSet {
     /// Every rank has a directory of its own for its files (IOR -u).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub directory_per_rank: bool,
+    /// Where entries are and what they are called, instead of a fresh run directory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub named: Option<Named>,
+    /// How new files are spread over the servers; only on Lustre.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub striping: Option<Striping>,
     /// The directory tree for operations on entries.
     pub tree: Tree,
 }
@@ -77,6 +83,8 @@ impl Default for FileSet {
             segments: 1,
             files_per_rank: 1,
             directory_per_rank: false,
+            named: None,
+            striping: None,
             tree: Tree::default(),
         }
     }

@@ -6,13 +6,16 @@
 
 mod entries;
 mod files;
+mod named;
 mod plan;
 mod prepare;
 mod rate;
 mod stop;
+mod striping;
 mod transfer;
 mod validate;
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -20,11 +23,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Ratio};
 
-pub use entries::{Entries, EntryOperation, Item, LookingFor, Selection};
+pub use entries::{Entries, EntryOperation, Instant, Item, LookingFor, Selection};
 pub use files::{FileSet, Layout, Tree};
+pub use named::{Existing, Named};
 pub use prepare::PREPARE;
 pub use rate::{PhaseRate, RateStep};
 pub use stop::Stop;
+pub use striping::{StripedExtent, Striping};
 pub use transfer::{Arrival, Fsync, Order, Pacing, RankShift, Transfer, TransferSize, WeightedSize};
 
 use crate::data::Data;
@@ -119,6 +124,10 @@ pub struct Phase {
     /// Only the first of the ranks take part, as if there were no others (mdtest -f -l -s: a phase for each number).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ranks: Option<u32>,
+    /// Jobs are dealt to each group of so many ranks anew. Over several processes with whole groups, each has ranks of every
+    /// job, as jobs that wait for each other and items that ranks take from each other need it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<u32>,
     /// How fast all jobs together go; as fast as they can when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<PhaseRate>,
@@ -136,6 +145,29 @@ pub struct Phase {
     /// closing (IOR -g). A deadline then counts from the first of these, as IOR's does.
     #[serde(default)]
     pub barriers: bool,
+    /// How much of its beginning steady figures leave out (vdbench warmup). All of it is in the record.
+    #[serde(default, with = "units::text::duration", skip_serializing_if = "Duration::is_zero")]
+    #[schemars(with = "String")]
+    pub warm_up: Duration,
+    /// Files for a line per operation of each rank (`time,runtime,tp`: s, s, bytes/s), each written on the rank's own host when
+    /// the times of the phase are taken (IOR savePerOpDataCSV). `{rank}` stands for five digits, `{repetition}` counts from 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operation_log: Option<String>,
+    /// It is left out when an earlier phase was slow, or was left out itself (vdbench stopcurve).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skip_above: Option<SkipAbove>,
+}
+
+/// When a phase is left out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SkipAbove {
+    /// The earlier phase of the same repetition.
+    pub phase: String,
+    /// Its mean latency above which this one is left out.
+    #[serde(with = "units::text::duration")]
+    #[schemars(with = "String")]
+    pub mean: Duration,
 }
 
 /// What a group of ranks does in a phase.
@@ -145,6 +177,9 @@ pub struct Job {
     /// Ranks that do it; all that are left when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ranks: Option<u32>,
+    /// Only in these groups of ranks, counting from 0; in all when empty. Its ranks in the others sit out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub only_groups: Vec<u32>,
     /// Part of the phase's operations that are this job's (vdbench skew). Jobs that get ahead of their part wait for the
     /// others; jobs without a part share what is left.
     #[serde(default, with = "units::text::option", skip_serializing_if = "Option::is_none")]
@@ -162,6 +197,49 @@ pub enum Activity {
     Transfer(Transfer),
     /// Make, look at, move and remove entries.
     Entries(Entries),
+}
+
+impl Workload {
+    /// Deals the jobs of its phases to each `ranks` ranks anew, where they were not dealt to all as one.
+    pub fn group_jobs(&mut self, ranks: u32) {
+        for phase in &mut self.phases {
+            let dealt = phase.jobs.len() > 1 || phase.jobs.iter().any(|job| job.ranks.is_some());
+            if dealt && phase.group.is_none() && phase.ranks.is_none() {
+                phase.group = Some(ranks);
+            }
+        }
+    }
+
+    /// One rank, default files, and nothing to do yet.
+    pub fn empty() -> Self {
+        Self {
+            version: VERSION,
+            name: default_name(),
+            ranks: 1,
+            seed: default_seed(),
+            engine: EngineChoice::Auto,
+            pin: false,
+            repetitions: 1,
+            files: FileSet::default(),
+            data: Data::default(),
+            more_targets: Vec::new(),
+            hold_memory: None,
+            max_time: None,
+            phases: Vec::new(),
+        }
+    }
+}
+
+impl Job {
+    /// On all ranks that are left, in all groups.
+    pub fn of(activity: Activity) -> Self {
+        Self { ranks: None, only_groups: Vec::new(), skew: None, activity }
+    }
+
+    /// Whether it is done in group number `group`.
+    fn is_in(&self, group: u32) -> bool {
+        self.only_groups.is_empty() || self.only_groups.contains(&group)
+    }
 }
 
 impl Activity {
@@ -188,28 +266,76 @@ impl Phase {
     fn of(name: &str, activity: Activity) -> Self {
         Self {
             name: name.to_owned(),
-            jobs: vec![Job { ranks: None, skew: None, activity }],
+            jobs: vec![Job::of(activity)],
             ranks: None,
+            group: None,
             rate: None,
             stop: Stop::default(),
             pause_before: Duration::ZERO,
             drop_cache: false,
             barriers: false,
+            warm_up: Duration::ZERO,
+            operation_log: None,
+            skip_above: None,
         }
     }
 
-    /// The job of rank `rank` of `ranks`, and the number of the job's first rank; `None` for ranks that sit out.
+    /// The job of rank `rank` of `ranks`, and the number of the job's first rank in its group; `None` for ranks that sit out.
     pub fn job_of(&self, rank: u32, ranks: u32) -> Option<(&Job, u32)> {
-        let ranks = self.size(ranks);
-        let mut first = 0;
+        let group = self.group_of(rank, ranks)?;
+        let number = rank / self.group.unwrap_or(u32::MAX).max(1);
+        let mut first = group.start;
         for job in &self.jobs {
-            let count = job.ranks.unwrap_or(ranks - first).min(ranks - first);
+            let left = group.end - first;
+            let count = job.ranks.unwrap_or(left).min(left);
             if rank < first + count {
-                return Some((job, first));
+                return job.is_in(number).then_some((job, first));
             }
             first += count;
         }
         None
+    }
+
+    /// The ranks of the group of rank `rank`: all of the phase unless it has groups; `None` for ranks beyond the phase's.
+    pub fn group_of(&self, rank: u32, ranks: u32) -> Option<Range<u32>> {
+        let size = self.size(ranks);
+        if rank >= size {
+            return None;
+        }
+        let Some(each) = self.group.filter(|each| *each > 0) else { return Some(0..size) };
+        let start = rank / each * each;
+        Some(start..start.saturating_add(each).min(size))
+    }
+
+    /// Number and size among all ranks that do job number `job`, of its rank that is `rank`.
+    pub fn place_in(&self, job: usize, rank: u32, ranks: u32) -> (u32, u32) {
+        let mine = |other: &u32| {
+            self.job_of(*other, ranks).is_some_and(|(own, _)| std::ptr::eq(own, &raw const self.jobs[job]))
+        };
+        if self.group.is_none() {
+            // Without groups they are one row: no need to look at each.
+            let size = self.size(ranks);
+            let first = self.job_of(rank, ranks).map_or(0, |(_, first)| first);
+            return (rank - first, self.jobs[job].ranks.unwrap_or(u32::MAX).min(size - first));
+        }
+        let before = (0..rank).filter(mine).count() as u32;
+        (before, before + (rank..self.size(ranks)).filter(mine).count() as u32)
+    }
+
+    /// The phase as one repetition, counting from 0, does it.
+    #[must_use]
+    pub fn in_repetition(&self, repetition: u32) -> Self {
+        let mut phase = self.clone();
+        for job in &mut phase.jobs {
+            let shift = match &mut job.activity {
+                Activity::Transfer(transfer) => &mut transfer.rank_shift,
+                Activity::Entries(entries) => &mut entries.rank_shift,
+            };
+            *shift = shift.in_repetition(repetition);
+        }
+        let number = repetition.to_string();
+        phase.operation_log = phase.operation_log.map(|log| log.replace("{repetition}", &number));
+        phase
     }
 
     /// Ranks that there are in this phase, of `ranks`.
@@ -220,6 +346,27 @@ impl Phase {
     /// Ranks that take part.
     pub fn participants(&self, ranks: u32) -> u32 {
         (0..ranks).filter(|rank| self.job_of(*rank, ranks).is_some()).count() as u32
+    }
+}
+
+impl Workload {
+    /// A workload without phases, everything else at its default: a start for languages that fill in what they know.
+    pub fn blank() -> Self {
+        Self {
+            version: VERSION,
+            name: default_name(),
+            ranks: one(),
+            seed: default_seed(),
+            engine: EngineChoice::Auto,
+            pin: false,
+            repetitions: one(),
+            files: FileSet::default(),
+            data: Data::default(),
+            more_targets: Vec::new(),
+            hold_memory: None,
+            max_time: None,
+            phases: Vec::new(),
+        }
     }
 }
 

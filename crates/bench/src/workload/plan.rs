@@ -1,9 +1,14 @@
 //! What a workload will move and make, before anything is touched.
 
+use std::time::Duration;
+
 use units::Bytes;
 
-use super::{Activity, Entries, EntryOperation, Layout, Phase, Transfer, Workload};
+use super::{Activity, Entries, EntryOperation, Layout, Order, Phase, Transfer, Workload};
 use crate::sequence::Sequence;
+
+/// Phases that a summary names.
+const MOST_NAMED: usize = 6;
 
 /// What a phase will do if nothing stops it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -22,6 +27,13 @@ impl Workload {
         let shares = (0..self.ranks).filter_map(|rank| phase.job_of(rank, self.ranks)).map(|(job, _)| {
             match &job.activity {
                 Activity::Transfer(transfer) => {
+                    // Parts that are drawn add up to the whole, like equal ones.
+                    let even = if transfer.order == Order::RandomDrawn {
+                        Order::RandomInBlocks
+                    } else {
+                        transfer.order
+                    };
+                    let transfer = &Transfer { order: even, ..transfer.clone() };
                     let sequence = Sequence::new(&self.files, transfer, 0, ranks, self.seed);
                     let most = transfer.transfer_size.largest();
                     limited(Planned { bytes: sequence.bytes(), operations: sequence.count() }, most, limit)
@@ -66,7 +78,7 @@ impl Workload {
             Activity::Entries(_) => None,
         });
         let data = if transfers.clone().any(Transfer::writes) {
-            self.files.total_size(self.ranks)
+            self.files.file_size(self.ranks) * u64::from(self.data_files())
         } else {
             Bytes::ZERO
         };
@@ -87,14 +99,28 @@ impl Workload {
         } else {
             0
         };
-        entries + u64::from(self.files.file_count(self.ranks))
+        entries + u64::from(self.data_files())
     }
 
-    pub(super) fn entries(&self) -> impl Iterator<Item = &Entries> {
+    /// Data files that there will be: those beyond exact names are nobody's.
+    fn data_files(&self) -> u32 {
+        let named =
+            self.files.named.as_ref().filter(|named| named.exact).map(|named| named.data.len() as u32);
+        self.files.file_count(self.ranks).min(named.unwrap_or(u32::MAX))
+    }
+
+    /// All operations on entries.
+    pub fn entries(&self) -> impl Iterator<Item = &Entries> {
         self.phases.iter().flat_map(|p| &p.jobs).filter_map(|job| match &job.activity {
             Activity::Entries(entries) => Some(entries),
             Activity::Transfer(_) => None,
         })
+    }
+
+    /// The time that its deadlines and rests add up to, over all repetitions; what has no deadline counts as nothing.
+    pub fn time(&self) -> Duration {
+        let each = |phase: &Phase| phase.pause_before + phase.stop.time.unwrap_or_default();
+        self.phases.iter().map(each).sum::<Duration>() * self.repetitions
     }
 
     /// One line for people: `2 ranks, 1 GiB per rank, write 64 KiB, read 64 KiB`.
@@ -110,12 +136,17 @@ impl Workload {
         if self.files.tree.items > 0 {
             parts.push(format!("{} items per rank", self.files.tree.items));
         }
-        for phase in &self.phases {
+        let all = self.phases.len();
+        let shown = if all > MOST_NAMED { MOST_NAMED - 1 } else { all };
+        for phase in &self.phases[..shown] {
             let size = phase.jobs.iter().find_map(|j| match &j.activity {
                 Activity::Transfer(t) => Some(t.transfer_size.largest()),
                 Activity::Entries(_) => None,
             });
             parts.push(size.map_or_else(|| phase.name.clone(), |size| format!("{} {size}", phase.name)));
+        }
+        if shown < all {
+            parts.push(format!("and {} phases more", all - shown));
         }
         parts.join(", ")
     }

@@ -1,5 +1,6 @@
 //! A workload that reads what it has not written gets what it needs first.
 
+use fleet::Placement;
 use units::Bytes;
 
 use super::{Activity, Entries, EntryOperation, Job, Phase, Transfer, Workload};
@@ -10,16 +11,36 @@ pub const PREPARE: &str = "prepare";
 const FILL_SIZE: u64 = 1 << 20;
 
 impl Workload {
+    /// The workload with its ranks where they are: shifts by nodes are shifts by ranks.
+    #[must_use]
+    pub fn placed(&self, placement: &Placement) -> Self {
+        let mut placed = self.clone();
+        let on_first = placement.ranks_per_node();
+        for phase in &mut placed.phases {
+            let ranks = phase.size(self.ranks);
+            for job in &mut phase.jobs {
+                let shift = match &mut job.activity {
+                    Activity::Transfer(transfer) => &mut transfer.rank_shift,
+                    Activity::Entries(entries) => &mut entries.rank_shift,
+                };
+                *shift = shift.placed(on_first, ranks);
+            }
+        }
+        placed
+    }
+
     /// The workload with phases in front that make the files, trees and items it works on, where it does not do so
     /// itself. They are part of the record like any other phase.
     pub fn prepared(&self) -> Self {
         let mut phases = Vec::new();
-        if let Some(reader) = self.reader_of_unwritten() {
+        if let Some(reader) = self.reader_of_unwritten().filter(|_| !self.uses_existing()) {
             phases.push(Phase::transfer(PREPARE, Transfer::write(self.fill_size(reader))));
         }
         let operations: Vec<&Entries> =
             self.phases.iter().flat_map(|p| &p.jobs).filter_map(entries).collect();
-        if let Some(first) = operations.first() {
+        // Under names that somebody chose, trees are made by phases that say so, or by an earlier run.
+        let named = self.files.named.as_ref().is_some_and(|named| named.tree.is_some());
+        if let Some(first) = operations.first().filter(|_| !named) {
             if first.operation != EntryOperation::MakeTree {
                 phases.push(Phase::entries("prepare tree", Entries::of(EntryOperation::MakeTree)));
             }

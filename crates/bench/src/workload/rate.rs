@@ -87,6 +87,16 @@ impl Phase {
 }
 
 impl Workload {
+    /// Whether `phase` is left out, as far as the results of this repetition say.
+    pub fn leaves_out(&self, phase: &Phase, earlier: &[PhaseResult]) -> bool {
+        let Some(skip) = &phase.skip_above else { return false };
+        let Some(result) = earlier.iter().rfind(|result| result.name == skip.phase) else { return true };
+        let (count, sum) = result.main_results().fold((0u64, 0.0), |(count, sum), own| {
+            (count + own.latency.count(), sum + own.latency.mean().as_secs_f64() * own.latency.count() as f64)
+        });
+        count > 0 && sum / count as f64 > skip.mean.as_secs_f64()
+    }
+
     /// The phase with its rate dealt to its jobs. `earlier` are the results of this repetition so far.
     pub fn with_rates<'a>(&self, phase: &'a Phase, earlier: &[PhaseResult]) -> Result<Cow<'a, Phase>> {
         let Some(rate) = &phase.rate else { return Ok(Cow::Borrowed(phase)) };

@@ -11,8 +11,13 @@ pub struct Stop {
     #[serde(with = "units::text::duration::option", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub time: Option<Duration>,
-    /// Begin the share again when it is done, until the deadline (vdbench `elapsed`, IOR `minTimeDuration`).
+    /// Begin the share again when it is done, until the deadline (vdbench `elapsed`).
     pub repeat: bool,
+    /// Begin the share again when it is done, until this time has passed; whatever was begun is finished (IOR
+    /// minTimeDuration).
+    #[serde(with = "units::text::duration::option", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub at_least: Option<Duration>,
     /// After the deadline go on until every rank has done as much as the furthest one had.
     pub wear_out: bool,
     /// The longest a wear-out may take: on slow disks it can run many times the deadline (IO500 issue 14).

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use units::{Bytes, Ratio};
 
 use super::Layout;
+use crate::data::mix;
 
 /// Moving bytes between memory and the data files.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -56,6 +57,11 @@ pub struct Transfer {
     #[serde(with = "units::text")]
     #[schemars(with = "String")]
     pub hit_area: Bytes,
+    /// All of its transfers lie so many bytes further: off the multiples of the transfer size (vdbench offset). What would
+    /// go over the end of the file is left out.
+    #[serde(with = "units::text::option", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub offset: Option<Bytes>,
     /// Before its transfers, each rank writes its whole share in order with calls of this size, inside the phase's time;
     /// bytes and calls do not count (IOR --randomPrefill).
     #[serde(with = "units::text::option", skip_serializing_if = "Option::is_none")]
@@ -121,8 +127,16 @@ pub enum Order {
     RandomStart,
     /// Every offset once, shuffled (IOR -z).
     RandomOnce,
+    /// Every offset once, block after block and shuffled inside each, in all of them alike (IOR -z with several segments).
+    /// In a file that all ranks share, the blocks of a segment are shuffled together, and every rank gets an equal part.
+    RandomInBlocks,
+    /// The same, but in a file that all ranks share the rank of each transfer is drawn: their parts differ (IOR 4's -z).
+    RandomDrawn,
     /// Any offset at any time (IOR -z -z, fio norandommap).
     Random,
+    /// So many transfers from a random offset on, which is a multiple of their bytes; then from another (IOR -z -z: any block
+    /// of the file, and through it).
+    RandomRuns(u64),
     /// A new random offset with this probability in percent, else the next one (vdbench seekpct).
     SeekPercent(f64),
     /// Every n-th transfer of the share in turn.
@@ -157,6 +171,8 @@ pub enum Fsync {
     AtEnd,
     /// After every n-th write (1: IOR -Y, once and not twice).
     Every(u32),
+    /// Two after every write, as IOR 4's -Y makes.
+    EachTwice,
 }
 
 /// When transfers start.
@@ -198,8 +214,32 @@ pub enum RankShift {
     None,
     /// Those of the rank this many further (IOR -C with -Q, mdtest -N).
     By(u32),
+    /// Those of the rank this many nodes further: so many times the ranks on the first rank's host (IOR -C, whose -Q counts
+    /// in tasks per node). On one host these are its own. A run knows where its ranks are and turns it into [`By`](Self::By).
+    ByNode(u32),
     /// Those of a random other rank: a true permutation drawn from this seed (IOR -Z -Z).
     Shuffled(u64),
+    /// The same, with another permutation in every repetition (IOR -X below 0).
+    Reshuffled(u64),
+    /// Those of a rank that each draws for itself, at least so many further: several may work on the same, and nobody on
+    /// others (IOR 4's -Z).
+    Drawn {
+        /// Seed of the draws.
+        seed: u64,
+        /// The least that a draw may be.
+        at_least: u32,
+        /// Others are drawn in every repetition (IOR -X below 0).
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        again: bool,
+    },
+    /// Those of a rank of the first group of `group` ranks: of the one that has this rank's place in its own group, `by`
+    /// further. So all groups work on the same.
+    Within {
+        /// Ranks of a group.
+        group: u32,
+        /// This many further, round the group.
+        by: u32,
+    },
 }
 
 impl Default for Transfer {
@@ -221,6 +261,7 @@ impl Default for Transfer {
             read_hits: Ratio::ZERO,
             write_hits: Ratio::ZERO,
             hit_area: Bytes::mib(1),
+            offset: None,
             prefill: None,
             think_time: Duration::ZERO,
         }
@@ -250,7 +291,7 @@ impl Transfer {
 
     /// Whether it leaves its share written, once it has come to its end.
     pub fn covers(&self) -> bool {
-        !self.reads() && self.order.is_once() && !self.has_hits()
+        !self.reads() && self.order.is_once() && !self.has_hits() && self.offset.is_none()
     }
 
     /// Whether some transfers go to a hit area.
@@ -265,10 +306,24 @@ impl Transfer {
                 self.order,
                 Order::Random
                     | Order::RandomOnce
+                    | Order::RandomInBlocks
+                    | Order::RandomDrawn
+                    | Order::RandomRuns(_)
                     | Order::SeekPercent(_)
                     | Order::Skip { .. }
                     | Order::Streams(_)
             )
+    }
+}
+
+impl Fsync {
+    /// After how many writes; 0: never between them.
+    pub fn every(self) -> u32 {
+        match self {
+            Self::Never | Self::AtEnd => 0,
+            Self::Every(writes) => writes,
+            Self::EachTwice => 1,
+        }
     }
 }
 
@@ -283,7 +338,13 @@ impl Order {
         self.is_forward()
             || matches!(
                 self,
-                Self::Reverse | Self::RandomStart | Self::RandomOnce | Self::Stride(_) | Self::Streams(_)
+                Self::Reverse
+                    | Self::RandomStart
+                    | Self::RandomOnce
+                    | Self::RandomInBlocks
+                    | Self::RandomDrawn
+                    | Self::Stride(_)
+                    | Self::Streams(_)
             )
     }
 }
@@ -309,13 +370,46 @@ impl TransferSize {
 }
 
 impl RankShift {
+    /// The same with so many ranks on the first rank's host, of `ranks`.
+    #[must_use]
+    pub fn placed(self, ranks_per_node: u32, ranks: u32) -> Self {
+        match self {
+            Self::ByNode(nodes) => {
+                let ranks = u64::from(ranks.max(1));
+                Self::By((u64::from(nodes) * u64::from(ranks_per_node) % ranks) as u32)
+            }
+            other => other,
+        }
+    }
+
+    /// The same in one repetition, counting from 0.
+    #[must_use]
+    pub fn in_repetition(self, repetition: u32) -> Self {
+        match self {
+            Self::Reshuffled(seed) => Self::Shuffled(seed.wrapping_add(u64::from(repetition))),
+            Self::Drawn { seed, at_least, again: true } => {
+                Self::Drawn { seed: seed.wrapping_add(u64::from(repetition)), at_least, again: false }
+            }
+            other => other,
+        }
+    }
+
     /// The rank whose files rank `rank` of `ranks` works on.
     pub fn apply(self, rank: u32, ranks: u32) -> u32 {
         match self {
-            Self::None => rank,
+            Self::None | Self::ByNode(_) => rank,
             Self::By(shift) => ((u64::from(rank) + u64::from(shift)) % u64::from(ranks)) as u32,
-            Self::Shuffled(seed) => {
+            Self::Shuffled(seed) | Self::Reshuffled(seed) => {
                 crate::sequence::Permutation::new(u64::from(ranks), seed).at(u64::from(rank)) as u32
+            }
+            Self::Within { group, by } => {
+                let group = u64::from(group.max(1));
+                (((u64::from(rank) + u64::from(by)) % group) as u32).min(ranks.saturating_sub(1))
+            }
+            Self::Drawn { seed, at_least, .. } => {
+                let least = u64::from(at_least.min(ranks - 1));
+                let own = mix(seed ^ mix(u64::from(rank)));
+                ((u64::from(rank) + least + own % (u64::from(ranks) - least)) % u64::from(ranks)) as u32
             }
         }
     }

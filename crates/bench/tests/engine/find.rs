@@ -19,7 +19,10 @@ fn of(operation: EntryOperation) -> Entries {
 
 fn looking_for(name: Option<&str>, size: Option<u64>, newer: bool) -> Entries {
     let name = name.map(str::to_owned);
-    Entries { looking_for: Some(LookingFor { name, size: size.map(Bytes::new), newer }), ..of(Find) }
+    Entries {
+        looking_for: Some(LookingFor { name, size: size.map(Bytes::new), newer, ..LookingFor::default() }),
+        ..of(Find)
+    }
 }
 
 fn with_items(items: u64, phases: Vec<Phase>) -> Workload {

@@ -66,3 +66,16 @@ fn a_slow_rate_ends_at_the_deadline() {
         assert!((1..=20).contains(&phase.operation_count()), "{}", phase.operation_count());
     }
 }
+
+/// The counter that times operations was behind the clock that ended the rest: most latencies came out as nothing.
+#[test]
+fn an_operation_after_a_rest_has_a_latency() {
+    let target = memory();
+    let transfer = Transfer { think_time: Duration::from_millis(1), ..Transfer::read(Bytes::kib(4)) };
+    let stop = Stop { operations: Some(60), repeat: true, ..Stop::default() };
+    let phases = vec![Phase { stop, ..Phase::transfer("read", transfer) }];
+    let workload = Workload { engine: EngineChoice::Psync, ..workload(1, phases) };
+    let done = run(target.path(), &workload).expect();
+    let latency = &done.phase("read").operations[0].latency;
+    assert!(latency.percentile(10.0) > Duration::ZERO, "{:?}", latency.quantiles());
+}

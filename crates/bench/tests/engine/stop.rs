@@ -98,7 +98,14 @@ fn a_wear_out_compares_ranks_of_the_same_job_only() {
 
 #[test]
 fn a_stopped_write_limits_the_reads_that_follow() {
-    let orders = [Order::Sequential, Order::Reverse, Order::RandomOnce, Order::Random, Order::Stride(3)];
+    let orders = [
+        Order::Sequential,
+        Order::Reverse,
+        Order::RandomOnce,
+        Order::Random,
+        Order::RandomRuns(2),
+        Order::Stride(3),
+    ];
     for (engine, queue_depth) in ENGINES {
         for layout in [Layout::PerRank, Layout::Shared] {
             let target = memory();

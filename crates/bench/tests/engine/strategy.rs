@@ -17,6 +17,8 @@ pub fn once_orders() -> impl Strategy<Value = Order> {
         Just(Order::Reverse),
         Just(Order::RandomStart),
         Just(Order::RandomOnce),
+        Just(Order::RandomInBlocks),
+        Just(Order::RandomDrawn),
         (1u64..6).prop_map(Order::Stride),
         Just(Order::SeekPercent(0.0)),
         Just(Order::Streams(1)),
@@ -29,7 +31,12 @@ pub fn orders() -> impl Strategy<Value = Order> {
         smallest: Bytes::kib(least),
         largest: Bytes::kib(least + more),
     });
-    let chance = prop_oneof![Just(Order::Random), (0.0..100.0).prop_map(Order::SeekPercent), skip];
+    let chance = prop_oneof![
+        Just(Order::Random),
+        (1u64..5).prop_map(Order::RandomRuns),
+        (0.0..100.0).prop_map(Order::SeekPercent),
+        skip
+    ];
     prop_oneof![3 => once_orders(), 2 => chance]
 }
 
@@ -110,6 +117,12 @@ pub fn write_then_read() -> impl Strategy<Value = Workload> {
                 1 if engine == EngineChoice::Psync => Fsync::Every(3),
                 _ => Fsync::AtEnd,
             };
+            let by_blocks = |order| matches!(order, Order::RandomInBlocks | Order::RandomDrawn);
+            let (range_start, range_end) = if by_blocks(write_order) || by_blocks(read_order) {
+                (Ratio::ZERO, Ratio::ONE)
+            } else {
+                (range_start, range_end)
+            };
             let base = Transfer { range_start, range_end, queue_depth: depth, direct, ..Transfer::default() };
             let write = Transfer {
                 read: Ratio::ZERO,
@@ -136,7 +149,12 @@ pub fn write_then_read() -> impl Strategy<Value = Workload> {
 /// Sizes that differ don't go with orders that visit every offset once.
 fn once(sizes: TransferSize, order: Order) -> TransferSize {
     match order {
-        Order::RandomOnce | Order::Stride(_) | Order::Streams(_) => TransferSize::Fixed(sizes.unit()),
+        Order::RandomOnce
+        | Order::RandomInBlocks
+        | Order::RandomDrawn
+        | Order::RandomRuns(_)
+        | Order::Stride(_)
+        | Order::Streams(_) => TransferSize::Fixed(sizes.unit()),
         _ => sizes,
     }
 }

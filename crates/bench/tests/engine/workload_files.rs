@@ -5,8 +5,8 @@ use std::time::Duration;
 use bench::Workload;
 use bench::data::{Data, Pattern};
 use bench::workload::{
-    Arrival, Entries, EntryOperation, HoldMemory, Item, Layout, LookingFor, Order, Pacing, Phase, Stop,
-    Transfer, Tree,
+    Arrival, Entries, EntryOperation, HoldMemory, Instant, Item, Layout, LookingFor, Order, Pacing, Phase,
+    Stop, Transfer, Tree,
 };
 use proptest::prelude::*;
 use units::{Bytes, Ratio};
@@ -62,6 +62,8 @@ fn entries() -> impl Strategy<Value = Entries> {
                     name: verify.then(|| "*01?".to_owned()),
                     size: fsync.then_some(size),
                     newer: false,
+                    newer_than: relative
+                        .then_some(Instant { seconds: bytes.cast_signed() - 9, nanoseconds: 7 }),
                 }),
                 ..Entries::of(operation)
             }
@@ -75,14 +77,24 @@ fn workloads() -> impl Strategy<Value = Workload> {
         .prop_map(|(time, repeat, wear_out, cap, operations)| Stop {
             time: Some(time),
             repeat,
+            at_least: Some(cap),
             wear_out,
             wear_out_cap: Some(cap),
             operations,
         });
-    let data = (ratio(), ratio(), 0u32..3).prop_map(|(compressible, duplicate, pattern)| Data {
-        pattern: [Pattern::Unique, Pattern::Zeros, Pattern::Repeated][pattern as usize],
+    let data = (ratio(), ratio(), 0usize..7).prop_map(|(compressible, duplicate, pattern)| Data {
+        pattern: [
+            Pattern::Unique,
+            Pattern::Zeros,
+            Pattern::Repeated,
+            Pattern::IorTimestamp,
+            Pattern::IorOffset,
+            Pattern::IorIncompressible,
+            Pattern::IorRandom,
+        ][pattern],
         compressible,
         duplicate,
+        signature: pattern as u32,
     });
     let tree =
         (1u32..9, 0u32..5, 1u64..1 << 20, any::<bool>()).prop_map(|(branch, depth, items, flag)| Tree {
@@ -262,6 +274,8 @@ fn what_is_wrong_is_said() {
         (transfer("range_start = \"50%\"\nrange_end = \"50%\""), "phase `x`: the range 50 % to 50 % is empty | a range that goes over the end of the file has its start behind its end"),
         (transfer("order.seek_percent = 101.0"), "phase `x`: 101 is not a percentage | set `seek_percent` between 0 and 100"),
         (transfer("order.stride = 0"), "phase `x`: a stride of 0 never moves | set `stride` to 1 or more"),
+        (transfer("order.random_runs = 0"), "phase `x`: runs of 0 transfers go nowhere | set `random_runs` to 1 or more"),
+        (transfer("order = \"random_in_blocks\"\nrange_end = \"50%\""), "phase `x`: an order inside blocks goes through all of each block | leave out `range_start` and `range_end`, or use the order `random_once`"),
         (transfer("order.skip = { percent = 101.0, smallest = \"1k\", largest = \"2k\" }"), "phase `x`: 101 is not a percentage | set `percent` of `skip` between 0 and 100"),
         (transfer("order.skip = { percent = 1.0, smallest = \"3k\", largest = \"2k\" }"), "phase `x`: 3 KiB to 2 KiB is nothing to skip | `smallest` must not be above `largest`"),
         (transfer("order.streams = 0"), "phase `x`: no streams | set `streams` to 1 or more"),
@@ -269,6 +283,7 @@ fn what_is_wrong_is_said() {
         (transfer("fsync.every = 0"), "phase `x`: fsync after every 0 writes is never | set `every` to 1 or more, or `fsync = \"never\"`"),
         (transfer("pacing.open.operations_per_second = 0.0"), "phase `x`: 0 operations per second is no rate | set `operations_per_second` above 0"),
         (format!("version = 1\n{ENTRIES}operation = \"stat\"\n"), "phase `x` works on no items | set `items` in `[files.tree]`"),
+        (entries("operation = \"stat\"\nchained = true"), "phase `x`: only renames of a rank's own items, all and in order, make a chain | leave out `chained`, or `select`, `order`, `working_set` and `shared_items`"),
         (entries("operation = \"stat\"\norder = \"reverse\""), "phase `x`: entries are visited `sequential` or `random_once` | set `order`"),
         (entries("operation = \"create\"\nwrite_bytes = \"2 GiB\""), "phase `x`: at most 1 GiB per file | lower `write_bytes` and `read_bytes`, or use a transfer"),
         ("version = 1\n[files.tree]\nitems = 9\n[[phases]]\nname = \"x\"\nstop.operations = 1\n[[phases.jobs]]\nactivity.entries.operation = \"rename\"\n".to_owned(), "phase `x` may not stop half-way: the phases after it could not tell which items are left | leave out `stop`, or use fewer items"),

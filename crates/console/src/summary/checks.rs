@@ -1,6 +1,7 @@
 use record::{Check, Outcome, TestRecord};
 
 use crate::paint;
+use crate::wrap::to_terminal;
 
 /// The checks that found something, worst first; nothing if all passed.
 pub fn section(test: &TestRecord) -> Option<String> {
@@ -27,8 +28,10 @@ impl Finding<'_> {
         let phase = self.phase.map(|phase| format!("{phase}: ")).unwrap_or_default();
         let times = if self.times > 1 { format!(" ({} times)", self.times) } else { String::new() };
         let advice = self.check.advice.as_ref().filter(|advice| !advice.is_empty());
-        let advice = advice.map(|advice| format!("\n  {advice}")).unwrap_or_default();
-        format!("{word}: {phase}{}{times}: {}{advice}", self.check.rule, self.check.evidence)
+        let advice = advice.map(|advice| to_terminal(&format!("  {advice}"), "  "));
+        let finding = format!("{word}: {phase}{}{times}: {}", self.check.rule, self.check.evidence);
+        let finding = to_terminal(&finding, "  ");
+        advice.map_or(finding.clone(), |advice| format!("{finding}\n{advice}"))
     }
 }
 

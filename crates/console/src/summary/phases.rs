@@ -20,6 +20,7 @@ pub fn table(test: &TestRecord) -> Table {
         ("tail", Align::Right),
         ("limited by", Align::Left),
     ]);
+    table.may_leave_out(&["min", "max", "repetitions", "tail", "p50", "operations"]);
     for name in test.phase_names() {
         let phases: Vec<&PhaseResult> = test.phases(name).collect();
         table.row(row(name, &phases));

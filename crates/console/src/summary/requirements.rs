@@ -18,6 +18,7 @@ pub fn section(record: &RunRecord) -> Option<String> {
         ("numbers", Align::Left),
         ("limited by", Align::Left),
     ]);
+    table.may_leave_out(&["min", "max", "margin"]);
     for requirement in &record.requirements {
         table.row(row(requirement));
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use units::{Bytes, parse_duration};
 
-use super::{Guards, Outputs};
+use super::{FleetOptions, Guards, Outputs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -54,6 +54,8 @@ pub struct Iotest {
     /// Pin each reader and writer to its pCore
     #[arg(long)]
     pub pin: bool,
+    #[command(flatten)]
+    pub fleet: FleetOptions,
     #[command(flatten)]
     pub guards: Guards,
     #[command(flatten)]

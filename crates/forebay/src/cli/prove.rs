@@ -3,7 +3,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Guards, Outputs};
+use super::{FleetOptions, Guards, Outputs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -34,6 +34,8 @@ pub struct Prove {
     /// How often each test runs, instead of what the spec says [default: 3]
     #[arg(long, value_name = "N")]
     pub repetitions: Option<NonZeroU32>,
+    #[command(flatten)]
+    pub fleet: FleetOptions,
     #[command(flatten)]
     pub guards: Guards,
     #[command(flatten)]

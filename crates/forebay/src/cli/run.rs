@@ -3,12 +3,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Engine, Guards, Outputs};
+use super::{Engine, FleetOptions, Guards, Outputs, Searching};
 
 const EXAMPLES: &str = "\
 Examples:
   forebay run workload.toml -t /mnt/data
-  forebay run workload.toml -t /mnt/data --repetitions 5 --format json";
+  forebay run workload.toml -t /mnt/data --repetitions 5 --format json
+  forebay run workload.toml -t /mnt/data --saturate depth
+  forebay run workload.toml -t /mnt/data --slo p99=5ms";
 
 /// Run a workload file: phases over a set of files, exactly as written
 ///
@@ -32,6 +34,10 @@ pub struct Run {
     /// Pin each rank to its pCore
     #[arg(long)]
     pub pin: bool,
+    #[command(flatten)]
+    pub fleet: FleetOptions,
+    #[command(flatten)]
+    pub searching: Searching,
     #[command(flatten)]
     pub guards: Guards,
     #[command(flatten)]

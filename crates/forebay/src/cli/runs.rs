@@ -74,6 +74,10 @@ pub enum ExportAs {
     Csv,
     /// One row per second of every phase
     SeriesCsv,
+    /// One row per point of the matrix of read share, seek and transfer size
+    Matrix,
+    /// The same as heat maps: one SVG that follows light and dark
+    HeatMap,
     /// One flat JSON object per phase, a line each (loads into Parquet)
     Jsonl,
     /// One flat JSON object per second of every phase, a line each

@@ -23,7 +23,9 @@ pub fn run(context: &Context, arguments: &Iotest) -> Result {
         repetitions: arguments.repetitions.get(),
         ..Test::default()
     };
-    let (plan, sizing) = test.plan("iotest", &arguments.target)?;
+    let (mut plan, sizing) = test.plan("iotest", &arguments.target)?;
+    plan.workload.ranks = context.ranks(plan.workload.ranks);
+    plan.pcores = context.pcores(plan.pcores);
     for note in &sizing.notes {
         context.printer.warn(note);
     }

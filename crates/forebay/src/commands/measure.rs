@@ -1,11 +1,11 @@
 //! What every command that measures does: run the tests, keep the record at every step, and end with the verdict.
 
 use bench::{Options, Session, TestPlan};
-use console::Progress;
 use fault::Fault;
-use record::{DesignSheet, RunRecord, RunState, SpecDocument};
+use record::{DesignSheet, Listener, RunRecord, RunState, SpecDocument, SweepPoint};
 use spec::Document;
 
+use super::watching::Watching;
 use super::{Context, Result, ending};
 use crate::cli::{Guards, Outputs};
 
@@ -16,16 +16,30 @@ pub struct Judge<'a> {
     pub document: Option<&'a Document>,
     /// The design the storage was built by.
     pub design: Option<DesignSheet>,
+    /// The point of a sweep that it is.
+    pub sweep: Option<SweepPoint>,
 }
 
 /// Runs `plans` and keeps the record, with a verdict per requirement when they come from a spec. An early end comes
 /// back too; the record is `None` when nothing was measured yet.
 pub fn measure(
     context: &Context,
+    plans: Vec<TestPlan>,
+    guards: &Guards,
+    outputs: &Outputs,
+    judge: Judge<'_>,
+) -> fault::Result<(Option<RunRecord>, fault::Result<()>)> {
+    measure_for(context, plans, guards, outputs, judge, None)
+}
+
+/// The same, with one more who reads the events.
+pub fn measure_for(
+    context: &Context,
     mut plans: Vec<TestPlan>,
     guards: &Guards,
     outputs: &Outputs,
     judge: Judge<'_>,
+    reader: Option<Box<dyn Listener + '_>>,
 ) -> fault::Result<(Option<RunRecord>, fault::Result<()>)> {
     let store = context.settings.store()?;
     if let Some(expected) = &guards.expect_file_system {
@@ -35,12 +49,17 @@ pub fn measure(
         keep_files: guards.keep_files,
         fill_beyond: guards.fill_beyond,
         label: outputs.label.clone(),
+        allow_lost: context.allow_lost,
     };
-    let mut progress = Progress::new(&context.printer);
+    let mut watching = Watching::start(&context.printer, outputs)?.and(reader);
     let mut save = |record: &RunRecord| store.save(record).map(|_| ());
-    let mut session = Session::new(context.settings.command.clone(), options, &mut progress, &mut save);
-    let Judge { document, design } = judge;
+    let mut session = Session::new(context.settings.command.clone(), options, &mut watching, &mut save);
+    if let Some(crew) = context.crew {
+        session = session.over(crew);
+    }
+    let Judge { document, design, sweep } = judge;
     session.record.design = design;
+    session.record.sweep = sweep;
     session.record.spec = document.map(|document| SpecDocument {
         path: document.path.clone(),
         text: document.text.clone(),

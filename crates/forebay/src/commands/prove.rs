@@ -24,13 +24,17 @@ pub fn run(context: &Context, arguments: &Prove) -> Result {
     for note in planned.iter().flat_map(|plan| &plan.notes) {
         context.printer.warn(note);
     }
-    let tests: Vec<_> = planned.into_iter().map(|planned| planned.plan).collect();
-    let judge = Judge { document: Some(&document), design };
+    let mut tests: Vec<_> = planned.into_iter().map(|planned| planned.plan).collect();
+    for test in &mut tests {
+        context.spread(&mut test.workload);
+        test.pcores = context.pcores(test.pcores);
+    }
+    let judge = Judge { document: Some(&document), design, sweep: None };
     measure::measure_and_show(context, tests, &arguments.guards, &arguments.outputs, judge)
 }
 
 /// The design of a file with its limits, which must be one for at least a storage of the spec.
-fn evaluated(
+pub fn evaluated(
     context: &Context,
     path: &Path,
     document: &spec::Document,

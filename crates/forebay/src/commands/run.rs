@@ -2,7 +2,7 @@ use bench::workload::EngineChoice;
 use bench::{TestPlan, Workload};
 use fault::Fault;
 
-use super::{Context, Result, measure};
+use super::{Context, Result, searching};
 use crate::cli::{Engine, Run};
 
 /// Runs a workload file on one directory.
@@ -17,21 +17,22 @@ pub fn run(context: &Context, arguments: &Run) -> Result {
         workload.engine = engine.into();
     }
     workload.pin |= arguments.pin;
+    context.spread(&mut workload);
     let plan = TestPlan {
         name: workload.name.clone(),
         test: "workload".to_owned(),
         target: arguments.target.clone(),
         workload,
-        pcores: host::System::here().cpu().pcores.max(1),
+        pcores: context.pcores(host::System::here().cpu().pcores.max(1)),
         equivalence: None,
         expect_file_system: None,
     };
-    measure::measure_and_show(
+    searching::measure_and_show(
         context,
         vec![plan],
+        &arguments.searching,
         &arguments.guards,
         &arguments.outputs,
-        measure::Judge::default(),
     )
 }
 

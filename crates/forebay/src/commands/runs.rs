@@ -9,7 +9,7 @@ use super::{Context, Result};
 use crate::cli::{Compare, Remove, Show};
 use crate::exit::Outcome;
 
-pub use export::export;
+pub use export::{export, no_matrix};
 pub use list::list;
 pub use report::report;
 

@@ -39,5 +39,6 @@ fn asked(arguments: &Size) -> Spec {
         storage: vec![storage],
         constraints: Constraints::default(),
         test: Vec::new(),
+        sweep: Vec::new(),
     }
 }

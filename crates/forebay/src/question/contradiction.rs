@@ -31,7 +31,12 @@ pub fn check(catalog: &Catalog, document: &Document, spec: &Spec) -> Result<(), 
     if found.problems.is_empty() {
         return Ok(());
     }
-    Err(LoadError { path: document.path.clone(), text: document.text.clone(), problems: found.problems })
+    Err(LoadError {
+        what: "spec",
+        path: document.path.clone(),
+        text: document.text.clone(),
+        problems: found.problems,
+    })
 }
 
 struct Found<'a> {

@@ -5,10 +5,14 @@
 mod design;
 mod errors;
 mod help;
+mod import;
 mod init;
+mod ior;
 mod learning;
 mod output;
 mod planning;
 mod runs;
 mod shell_files;
+mod sweep;
 mod transcript;
+mod vdbench;

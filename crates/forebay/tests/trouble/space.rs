@@ -125,6 +125,32 @@ fn a_file_system_filled_by_others_meanwhile_ends_the_run() {
     }
 }
 
+/// Others take all but a little: the run ends before they can't write any more.
+#[test]
+fn a_phase_ends_before_a_file_system_is_full_that_others_use_too() {
+    if !Kind::Ext4.is_possible("a file system that others fill") {
+        return;
+    }
+    let place = Place::new();
+    let image = Image::mount(&place.path(""), Kind::Ext4);
+    let mut going =
+        Going::start(place.run_command(&workload(1, 1, &[endless("write", 0, SLOWLY)]), image.path()));
+    going.wait_for(&["phase_started", "write"]);
+    wait_until("the data file", || !run_files(image.path()).is_empty());
+    let left = || rustix::fs::statvfs(image.path()).map(|stat| stat.f_bavail * stat.f_frsize).unwrap();
+    let mut others = std::fs::File::create(image.path().join("somebody-elses")).unwrap();
+    let piece = vec![7; 64 << 10];
+    while left() > 2 << 20 {
+        others.write_all(&piece).unwrap();
+    }
+    going.end().assert_failed(&["is filling up", "are left", "stay free", "make room"]);
+    let record = place.assert_partial("failed");
+    let phase = &record["tests"][0]["repetitions"][0]["phases"][0];
+    assert_eq!(phase["stopped_by"], "space", "{phase}");
+    assert!(phase["ranks"][0]["operations"].as_u64().unwrap() > 0, "what was measured is kept: {phase}");
+    assert_eq!(names(image.path()), ["somebody-elses"]);
+}
+
 /// Of Btrfs, whose quota this kernel has in every configuration.
 #[test]
 fn a_quota_that_is_used_up_ends_the_run() {

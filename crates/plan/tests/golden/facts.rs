@@ -58,7 +58,14 @@ fn elsewhere(row: &Row) -> Answer {
 fn spec(pcores: u32, storage: Storage) -> Spec {
     let constraints = spec::Constraints { figures: Figures::SpecSheet, ..spec::Constraints::default() };
     let grid = Grid::new("grid", pcores);
-    Spec { version: spec::VERSION, grid, storage: vec![storage], constraints, test: Vec::new() }
+    Spec {
+        version: spec::VERSION,
+        grid,
+        storage: vec![storage],
+        constraints,
+        test: Vec::new(),
+        sweep: Vec::new(),
+    }
 }
 
 fn default_requirement(row: &Row) -> Answer {

@@ -26,6 +26,7 @@ pub fn spec(cloud: Cloud, pcores: u32, capacity: Bytes, rate: Bandwidth) -> Spec
             ..Constraints::default()
         },
         test: Vec::new(),
+        sweep: Vec::new(),
     }
 }
 

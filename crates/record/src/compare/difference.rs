@@ -22,9 +22,11 @@ const MOST_SHOWN: usize = 12;
 /// Every way in which the runs did not do the same.
 pub(super) fn unlike(a: &RunRecord, b: &RunRecord) -> Vec<String> {
     let mut differences = Vec::new();
+    // Another program describes what it did in words of its own, so that ours can't be held against them.
+    let one_tongue = tool(a) == tool(b);
     for left in &a.tests {
         match b.tests.iter().find(|right| right.name == left.name) {
-            Some(right) => tests(left, right, &mut differences),
+            Some(right) => tests(left, right, one_tongue, &mut differences),
             None => differences.push(format!("test `{}` is only in run `{}`", left.name, a.id)),
         }
     }
@@ -37,7 +39,11 @@ pub(super) fn unlike(a: &RunRecord, b: &RunRecord) -> Vec<String> {
     differences
 }
 
-fn tests(a: &TestRecord, b: &TestRecord, differences: &mut Vec<String>) {
+fn tool(run: &RunRecord) -> Option<(&str, &str)> {
+    run.imported.as_ref().map(|imported| (imported.tool.as_str(), imported.format.as_str()))
+}
+
+fn tests(a: &TestRecord, b: &TestRecord, one_tongue: bool, differences: &mut Vec<String>) {
     let mut differ = |what: &str, left: &dyn Display, right: &dyn Display| {
         let (left, right) = (left.to_string(), right.to_string());
         if left != right {
@@ -45,12 +51,19 @@ fn tests(a: &TestRecord, b: &TestRecord, differences: &mut Vec<String>) {
         }
     };
     differ("kind", &a.test, &b.test);
-    differ("pCores", &a.pcores, &b.pcores);
+    if a.pcores > 0 && b.pcores > 0 {
+        differ("pCores", &a.pcores, &b.pcores);
+    }
     let boxed = |test: &TestRecord| test.equivalence.clone().unwrap_or_else(|| "full length".to_owned());
     differ("length", &boxed(a), &boxed(b));
     for name in a.phase_names() {
         if let (Some(left), Some(right)) = (a.phases(name).next(), b.phases(name).next()) {
-            differ(&format!("ranks in phase `{name}`"), &left.ranks.len(), &right.ranks.len());
+            if left.rank_count() > 0 && right.rank_count() > 0 {
+                differ(&format!("ranks in phase `{name}`"), &left.rank_count(), &right.rank_count());
+            }
+            if let (Some(left), Some(right)) = (left.transfer_bytes, right.transfer_bytes) {
+                differ(&format!("transfer size in phase `{name}`"), &left, &right);
+            }
             differ(&format!("O_DIRECT in phase `{name}`"), &left.engine.direct, &right.engine.direct);
             differ(
                 &format!("queue depth in phase `{name}`"),
@@ -66,7 +79,9 @@ fn tests(a: &TestRecord, b: &TestRecord, differences: &mut Vec<String>) {
             differences.push(format!("test `{}`: phase `{name}` ran only in the {ran} run", a.name));
         }
     }
-    workloads(a, b, differences);
+    if one_tongue {
+        workloads(a, b, differences);
+    }
 }
 
 fn workloads(a: &TestRecord, b: &TestRecord, differences: &mut Vec<String>) {
@@ -129,6 +144,25 @@ pub(super) fn surroundings(a: &RunRecord, b: &RunRecord) -> Vec<String> {
             differ(&format!("file size of test `{}`", left.name), &size(left), &size(right));
         }
     }
+    for run in [a, b] {
+        if let Some(imported) = &run.imported {
+            let program = imported.program();
+            notes.push(format!("run `{}` holds what {program} printed: its machine is not known", run.id));
+        }
+    }
+    if a.imported.is_none() && b.imported.is_none() {
+        machines(a, b, &mut notes);
+    }
+    notes
+}
+
+fn machines(a: &RunRecord, b: &RunRecord, notes: &mut Vec<String>) {
+    let mut differ = |what: &str, left: &dyn Display, right: &dyn Display| {
+        let (left, right) = (left.to_string(), right.to_string());
+        if left != right {
+            notes.push(format!("{what}: {} against {}", named(&left), named(&right)));
+        }
+    };
     let (left, right) = (&a.environment, &b.environment);
     differ("host", &left.hostname, &right.hostname);
     differ("machine", &left.machine, &right.machine);
@@ -159,7 +193,6 @@ pub(super) fn surroundings(a: &RunRecord, b: &RunRecord) -> Vec<String> {
             }
         }
     }
-    notes
 }
 
 fn named(text: &str) -> &str {

@@ -133,8 +133,8 @@ fn value(figure: Figure, kind: Option<OperationKind>, phase: &PhaseResult, pcore
     };
     match figure {
         Figure::RatePerPcore => {
-            let ranks = phase.ranks.len() as f64;
-            (pcores > 0).then(|| phase.rate_per_rank().get() * ranks / f64::from(pcores))
+            let ranks = phase.rank_count() as f64;
+            (pcores > 0 && ranks > 0.0).then(|| phase.rate_per_rank().get() * ranks / f64::from(pcores))
         }
         Figure::Bandwidth => Some(phase.bandwidth().get()),
         Figure::Iops => Some(phase.last_done.iops().get()),

@@ -16,6 +16,9 @@ pub struct Summary {
     pub label: Option<String>,
     /// Wall clock at the start, RFC 3339.
     pub started_at: Option<String>,
+    /// Wall clock when another tool's result was read, RFC 3339.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imported_at: Option<String>,
     /// Monotonic length of the run.
     pub elapsed_ns: u64,
     /// How far it came.
@@ -41,6 +44,7 @@ impl Summary {
             damaged: Some(why.to_owned()),
             label: None,
             started_at: None,
+            imported_at: None,
             elapsed_ns: 0,
             state: None,
             killed: false,
@@ -64,10 +68,12 @@ impl Summary {
         }
     }
 
-    /// What the list is sorted by. Ids begin with the time; runs whose files can't be read sort by that alone.
-    pub(super) fn order(&self) -> (i64, &str) {
-        let started = self.started_at.as_ref().and_then(|text| text.parse::<jiff::Timestamp>().ok());
-        (started.or_else(|| time_of(&self.id)).map_or(i64::MIN, jiff::Timestamp::as_second), &self.id)
+    /// What the list is sorted by: when a run started, or was imported. Ids begin with the time; runs whose files can't be
+    /// read sort by that alone.
+    pub(super) fn order(&self) -> (i128, &str) {
+        let came = self.imported_at.as_ref().or(self.started_at.as_ref());
+        let came = came.and_then(|text| text.parse::<jiff::Timestamp>().ok()).or_else(|| time_of(&self.id));
+        (came.map_or(i128::MIN, jiff::Timestamp::as_nanosecond), &self.id)
     }
 }
 
@@ -89,6 +95,13 @@ pub(super) struct Outline {
     environment: OutlineEnvironment,
     tests: Vec<OutlineTest>,
     requirements: Vec<RequirementVerdict>,
+    #[serde(default)]
+    imported: Option<OutlineImported>,
+}
+
+#[derive(Deserialize)]
+struct OutlineImported {
+    imported_at: String,
 }
 
 #[derive(Deserialize)]
@@ -134,6 +147,7 @@ impl Outline {
             killed,
             label: self.label,
             started_at: Some(self.started_at),
+            imported_at: self.imported.map(|imported| imported.imported_at),
             elapsed_ns: self.elapsed_ns,
             state: Some(self.state),
             hostname: self.environment.hostname,

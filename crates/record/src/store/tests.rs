@@ -127,6 +127,26 @@ fn the_list_is_in_order_of_time_and_shows_damaged_files_as_such() {
 }
 
 #[test]
+fn runs_of_the_same_second_have_an_order_and_imports_count_from_when_they_were_read() {
+    let (_keep, store) = store();
+    let latest = || store.latest().unwrap().id;
+    store.save(&started("20260101-000000-ffffff", "2026-01-01T00:00:00.250000Z")).unwrap();
+    store.save(&started("20260101-000000-aaaaaa", "2026-01-01T00:00:00.750000Z")).unwrap();
+    assert_eq!(latest(), "20260101-000000-aaaaaa");
+    let mut old = started("20260101-000001-000000", "2019-05-05T00:00:00Z");
+    old.imported = Some(crate::Imported {
+        tool: "ior".into(),
+        tool_version: None,
+        format: "json".into(),
+        file: "old.json".into(),
+        sha256: String::new(),
+        imported_at: "2026-01-01T00:00:01Z".into(),
+    });
+    store.save(&old).unwrap();
+    assert_eq!(latest(), "20260101-000001-000000");
+}
+
+#[test]
 fn a_list_neither_follows_links_nor_waits_on_pipes() {
     let (keep, store) = store();
     store.save(&sample::record()).unwrap();

@@ -10,9 +10,25 @@ use super::theme::{Ink, Look};
 use crate::facts::phases::Rate;
 use crate::facts::ranks::RankSpread;
 use crate::facts::series;
+use crate::text;
 
 /// Bars by rank, the slowest in a colour of its own; above [`MOST_BARS`] ranks a curve from the slowest to the fastest.
 pub fn ranks(spreads: &[RankSpread], rate: Rate, alternative: String) -> fault::Result<Markup> {
+    spread(spreads, rate, alternative, "rank", |spread| spread.rank.to_string())
+}
+
+/// The same by host.
+pub fn hosts(spreads: &[RankSpread], rate: Rate, alternative: String) -> fault::Result<Markup> {
+    spread(spreads, rate, alternative, "host", |spread| text::shorten(&spread.host, 9))
+}
+
+fn spread(
+    spreads: &[RankSpread],
+    rate: Rate,
+    alternative: String,
+    of: &str,
+    name: impl Fn(&RankSpread) -> String,
+) -> fault::Result<Markup> {
     let most = spreads.iter().map(|spread| spread.max).fold(0.0, f64::max);
     let curve = spreads.len() > MOST_BARS;
     let frame = Frame {
@@ -21,9 +37,9 @@ pub fn ranks(spreads: &[RankSpread], rate: Rate, alternative: String) -> fault::
         left: 62,
         top: 28,
         x: if curve {
-            Axis::linear(spreads.len() as f64, false, "ranks, slowest first")
+            Axis::linear(spreads.len() as f64, false, format!("{of}s, slowest first"))
         } else {
-            by_rank(spreads)
+            by_name(spreads, of, name)
         },
         y: Axis::linear(most, true, rate.unit()),
         grid: Grid::Up,
@@ -32,15 +48,16 @@ pub fn ranks(spreads: &[RankSpread], rate: Rate, alternative: String) -> fault::
     plot::draw(&frame, |chart| if curve { sorted(chart, spreads) } else { columns(chart, spreads) })
 }
 
-fn by_rank(spreads: &[RankSpread]) -> Axis {
-    let step = spreads.len().div_ceil(16).max(1);
+/// As many names as fit: of hosts, which are longer, fewer.
+fn by_name(spreads: &[RankSpread], of: &str, name: impl Fn(&RankSpread) -> String) -> Axis {
+    let step = spreads.len().div_ceil(if of == "rank" { 16 } else { 8 }).max(1);
     let ticks = spreads
         .iter()
         .enumerate()
         .step_by(step)
-        .map(|(index, spread)| (index as f64 + 0.5, spread.rank.to_string()))
+        .map(|(index, spread)| (index as f64 + 0.5, name(spread)))
         .collect();
-    Axis { min: 0.0, max: spreads.len().max(1) as f64, ticks, title: "rank".to_owned() }
+    Axis { min: 0.0, max: spreads.len().max(1) as f64, ticks, title: of.to_owned() }
 }
 
 fn columns(chart: &mut Chart<'_, '_>, spreads: &[RankSpread]) -> Drawn {

@@ -101,5 +101,6 @@ const fn stop(cause: record::StopCause) -> &'static str {
         record::StopCause::Time => "time",
         record::StopCause::Interrupted => "a signal",
         record::StopCause::Error => "an error",
+        record::StopCause::Space => "little space left",
     }
 }

@@ -1,7 +1,7 @@
 //! The machine and the storage that the figures belong to.
 
 use host::Environment;
-use record::{RunRecord, TestRecord};
+use record::{Imported, RunRecord, TestRecord};
 use units::Bytes;
 
 use crate::table::Table;
@@ -10,7 +10,9 @@ use crate::text;
 /// All tables of the environment; those without rows show nothing.
 pub fn tables(record: &RunRecord) -> Vec<Table> {
     let environment = &record.environment;
-    let mut tables = vec![host(environment)];
+    let mut tables = vec![
+        record.imported.as_ref().map_or_else(|| host(environment), |imported| source(imported, environment)),
+    ];
     tables.extend(storage(environment));
     // Tests on other file systems: the host is the same, what is below the target is not.
     tables.extend(record.tests.iter().filter_map(|test| test.environment.as_ref()).flat_map(storage));
@@ -28,6 +30,21 @@ fn facts(caption: &str, rows: Vec<(&str, String)>) -> Table {
         table.row(vec![name.into(), value.into()]);
     }
     table
+}
+
+/// What is known of results of another tool: where they stand, and the host if the file names it.
+fn source(imported: &Imported, environment: &Environment) -> Table {
+    facts(
+        "Imported from another tool: what its file does not say is not known",
+        vec![
+            ("File", imported.file.display().to_string()),
+            ("SHA-256", imported.sha256.clone()),
+            ("Format", imported.format.clone()),
+            ("Written by", imported.program()),
+            ("Imported", imported.imported_at.clone()),
+            ("Host", environment.hostname.clone()),
+        ],
+    )
 }
 
 fn host(environment: &Environment) -> Table {
@@ -196,7 +213,7 @@ pub fn run(record: &RunRecord) -> Table {
             ("Label", record.label.clone().unwrap_or_default()),
             ("State", state.to_owned()),
             ("Belief", record.validity().words().to_owned()),
-            ("Started", record.started_at.clone()),
+            ("Started", record::whole_seconds(&record.started_at)),
             ("Took", units::format_duration(std::time::Duration::from_nanos(record.elapsed_ns))),
             ("Program", record.program.clone()),
             ("Record layout", format!("version {}", record.version)),

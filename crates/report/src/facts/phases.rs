@@ -1,6 +1,8 @@
 //! The phases of a record, each with all its repetitions side by side.
 
-use record::{Interval, Latency, OperationKind, PhaseResult, RankResult, RunRecord, Spread, TestRecord};
+use record::{
+    HostResult, Interval, Latency, OperationKind, PhaseResult, RankResult, RunRecord, Spread, TestRecord,
+};
 use units::{Bandwidth, Iops};
 
 use super::verdict;
@@ -42,6 +44,11 @@ impl Rate {
     pub fn of_rank(self, rank: &RankResult) -> f64 {
         let elapsed = std::time::Duration::from_nanos(rank.closed_ns);
         self.pick(rank.bandwidth(), Iops::over(rank.operations, elapsed))
+    }
+
+    /// The rate of a host until its files were closed, in [`Self::unit`].
+    pub fn of_host(self, host: &HostResult) -> f64 {
+        self.pick(host.bandwidth(), host.iops())
     }
 
     fn pick(self, bandwidth: Bandwidth, iops: Iops) -> f64 {
@@ -146,7 +153,7 @@ pub fn table(record: &RunRecord) -> Table {
             table.row(vec![
                 phase.title().into(),
                 number.to_string().into(),
-                result.ranks.len().to_string().into(),
+                result.rank_count().to_string().into(),
                 of_bytes(format!("{:.1}", per_rank.as_mb())).into(),
                 of_bytes(format!("{:.1}", per_rank.as_mib())).into(),
                 of_bytes(format!("{:.1}", result.bandwidth().as_mb())).into(),

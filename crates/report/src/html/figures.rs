@@ -1,12 +1,12 @@
 //! The charts: over time, by percentile, by rank; and when phases were done.
 
 use maud::{Markup, html};
-use record::{RunRecord, TestRecord};
+use record::{Matrix, RunRecord, Search, TestRecord};
 
 use super::{details, figure};
 use crate::charts::{self, Entry, Ink, Look, MOST_BARS};
 use crate::facts::phases::{Phase, Rate};
-use crate::facts::{ends, latency, ranks, series};
+use crate::facts::{ends, hosts, latency, layouts, matrix, ranks, search, series};
 use crate::text;
 
 /// More repetitions than this are not named one by one in a legend.
@@ -170,7 +170,46 @@ pub fn ranks(record: &RunRecord) -> fault::Result<Markup> {
     })
 }
 
+pub fn hosts(record: &RunRecord) -> fault::Result<Markup> {
+    let mut figures = Vec::new();
+    for phase in &Phase::all(record) {
+        let spreads = hosts::spreads(phase);
+        if spreads.is_empty() {
+            continue;
+        }
+        let caption = format!("{}: {} by host", phase.title(), phase.rate().unit());
+        let says = hosts::sentence(phase, &spreads);
+        let rates: Vec<_> = spreads.iter().map(|spread| spread.rate.clone()).collect();
+        let chart = charts::hosts(&rates, phase.rate(), format!("{caption}. {says}"))?;
+        let equivalent = html! {
+            p.says { (says) }
+            (details("The same in figures", &hosts::table(phase, &spreads, MOST_BARS).html()))
+        };
+        figures.push(figure(&caption, &chart, Some(legend("slowest host (▼)", rates.len())), &equivalent));
+    }
+    Ok(html! {
+        p { "What each host's ranks did together until the last of them had closed its files, over the repetitions." }
+        div.pairs { @for figure in figures { (figure) } }
+    })
+}
+
+pub fn layouts(found: &[layouts::Found<'_>]) -> Markup {
+    html! {
+        @for one in found {
+            p.says { (one.sentence()) }
+            (one.parts().html())
+            @if !one.layout.each.is_empty() {
+                (details("Each file", &one.files().html()))
+            }
+        }
+    }
+}
+
 fn rank_legend(count: usize) -> Markup {
+    legend("slowest rank (▼)", count)
+}
+
+fn legend(slowest: &str, count: usize) -> Markup {
     if count > MOST_BARS {
         return charts::legend(&[
             Entry::line(Look::series(0), "median of the repetitions"),
@@ -179,7 +218,7 @@ fn rank_legend(count: usize) -> Markup {
     }
     let mut entries = vec![Entry::bar(Look::series(0), "median of the repetitions")];
     if count > 1 {
-        entries.push(Entry::bar(Look::series(1), "slowest rank (▼)"));
+        entries.push(Entry::bar(Look::series(1), slowest));
     }
     entries.push(Entry::line(Look::solid(Ink::Whisker), "lowest to highest repetition"));
     charts::legend(&entries)
@@ -191,4 +230,54 @@ pub fn ends(record: &RunRecord) -> Markup {
         (ends::tails(record).html())
         (ends::of_writes(record).html())
     }
+}
+
+/// Heat maps, the proof of the figures, and the figures.
+pub fn matrices(matrices: &[Matrix]) -> Markup {
+    html! {
+        p { "Each cell is one run, its warm-up left out; the ground follows the logarithm of the figure." }
+        @for own in matrices {
+            @for kind in &matrix::FIGURES {
+                @let map = matrix::heat(own, kind);
+                (figure(
+                    &format!("{}: {} ({})", own.test, kind.title, own.conditions()),
+                    &charts::heat(&map),
+                    None,
+                    &html! {},
+                ))
+            }
+            @for line in own.proof() { p.says { (line) "." } }
+            (details("All points in figures, each with its check", &matrix::table(own).html()))
+        }
+    }
+}
+
+/// The answer of a search, and what it rests on.
+pub fn search(search: &Search) -> fault::Result<Markup> {
+    let title = search.load.title();
+    let throughput = charts::search_throughput(
+        search,
+        format!("Operations per second over {title}. {}", search.sentence),
+    )?;
+    let latency =
+        charts::search_latency(search, format!("Latency over {title}, log scale. {}", search.sentence))?;
+    let mut legend = vec![
+        Entry::line(Look::solid(Ink::Series(1)), "p50"),
+        Entry::line(Look::solid(Ink::Series(2)), "p99"),
+    ];
+    if search.target_ns.is_some() {
+        legend.push(Entry::line(Look { ink: Ink::Required, dash: 1 }, "the target"));
+    }
+    if search.found.is_some() {
+        legend.push(Entry::line(Look { ink: Ink::Required, dash: 2 }, "what was found"));
+    }
+    let table = search::table(search);
+    Ok(html! {
+        p { b { (search.sentence) "." } }
+        div.pairs {
+            (figure(&format!("{}: throughput over {title}", search.phase), &throughput, None, &html! {}))
+            (figure(&format!("{}: latency over {title}", search.phase), &latency, Some(charts::legend(&legend)), &html! {}))
+        }
+        (table.html())
+    })
 }

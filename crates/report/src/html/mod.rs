@@ -10,6 +10,8 @@ mod verdict;
 use maud::{Markup, html};
 use record::RunRecord;
 
+use crate::facts::layouts;
+
 pub use frame::{Frame, Section, details, figure};
 
 /// The whole page.
@@ -28,6 +30,17 @@ pub fn page(record: &RunRecord) -> fault::Result<String> {
 fn sections(record: &RunRecord) -> fault::Result<Vec<Section>> {
     let mut sections =
         vec![Section::new("verdict", "Does this storage feed the grid?", verdict::content(record)?)];
+    if let Some(search) = &record.search {
+        sections.push(Section::new("search", "What the search found", figures::search(search)?));
+    }
+    let matrices = record.matrices();
+    if !matrices.is_empty() {
+        sections.push(Section::new(
+            "matrix",
+            "Reads, seeks and transfer sizes",
+            figures::matrices(&matrices),
+        ));
+    }
     if record.tests.iter().any(|test| !test.phase_names().is_empty()) {
         sections.push(Section::new(
             "throughput",
@@ -35,8 +48,15 @@ fn sections(record: &RunRecord) -> fault::Result<Vec<Section>> {
             figures::over_time(record)?,
         ));
         sections.push(Section::new("latency", "Latency percentiles", figures::latency(record)?));
+        if record.tests.iter().any(|test| !test.hosts.is_empty()) {
+            sections.push(Section::new("hosts", "Spread over the hosts", figures::hosts(record)?));
+        }
         sections.push(Section::new("ranks", "Spread over the ranks", figures::ranks(record)?));
         sections.push(Section::new("ends", "When it was done", figures::ends(record)));
+        let layouts = layouts::all(record);
+        if !layouts.is_empty() {
+            sections.push(Section::new("layouts", "Where the files lie", figures::layouts(&layouts)));
+        }
     }
     sections.push(Section::new("checks", "Can it be believed?", belief::checks(record)));
     if record.design.is_some() {
@@ -59,7 +79,7 @@ fn header(record: &RunRecord) -> Markup {
                 @if let Some(spec) = &record.spec { span { "Grid " b { (spec.grid) } } }
                 @for test in &record.tests { span { "Target " b { (test.target.display()) } } }
                 @if !host.is_empty() { span { "Host " b { (host) } } }
-                span { "Started " b { (record.started_at) } }
+                span { "Started " b { (record::whole_seconds(&record.started_at)) } }
                 span { "Run " b { (record.id) } }
             }
         }

@@ -139,6 +139,10 @@ fn blank(name: &str, main: Vec<OperationKind>) -> PhaseResult {
         matched: None,
         operations: Vec::new(),
         ranks: Vec::new(),
+        ranks_stated: None,
+        hosts: Vec::new(),
+        lost: Vec::new(),
+        layout: None,
         series: Vec::new(),
         engine: EngineUsed {
             name: "psync".to_owned(),
@@ -179,6 +183,7 @@ fn rank_result(
         closed_ns: transferred_ns + fsync_ns + 70_000,
         cpu_ns: transferred_ns / 9,
         errors: 0,
+        ..RankResult::default()
     }
 }
 
@@ -209,7 +214,12 @@ fn series(
             let typical = typical_ns / slow(index);
             (0..sample.latencies_per_interval).for_each(|_| latency.record(noise.latency_ns(typical)));
             let operation = OperationResult { kind, operations: part / TRANSFER, bytes: part, latency };
-            Interval { start_ns: index * SECOND, length_ns: length(index), operations: vec![operation] }
+            Interval {
+                start_ns: index * SECOND,
+                length_ns: length(index),
+                operations: vec![operation],
+                cpu: None,
+            }
         })
         .collect()
 }

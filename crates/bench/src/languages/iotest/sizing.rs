@@ -115,6 +115,7 @@ mod tests {
             options: options.to_owned(),
             size_bytes: Bytes::gib(size_gib),
             available_bytes: Bytes::gib(available_gib),
+            free_bytes: Bytes::gib(available_gib),
             ..Mount::default()
         });
         environment

@@ -1,6 +1,7 @@
 //! Operations on entries.
 
 use fault::Result;
+use units::Ratio;
 
 use super::super::{
     Activity, Entries, EntryOperation, Item, Order, Pacing, Phase, RankShift, Selection, Stop, Workload,
@@ -80,6 +81,12 @@ impl Workload {
                 "leave out `looking_for`, or set `operation = \"find\"`",
             ));
         }
+        if sought.newer && sought.newer_than.is_some() {
+            return Err(wrong(
+                format!("phase `{name}` looks for what is newer than a mark and than an instant"),
+                "leave out `newer` or `newer_than`",
+            ));
+        }
         let before = self.phases.iter().take_while(|phase| phase.name != name);
         let marks = |phase: &Phase| {
             phase.jobs.iter().any(
@@ -103,6 +110,7 @@ impl Workload {
             return Err(wrong(format!("phase `{name}` works on no items"), "set `items` in `[files.tree]`"));
         }
         self.check_selection(name, stop, entries)?;
+        self.check_chain(name, entries)?;
         check_calls(name, entries)?;
         let stoppable =
             entries.select == Selection::Own && (stop.time.is_some() || stop.operations.is_some());
@@ -124,6 +132,22 @@ impl Workload {
             return Err(wrong(
                 format!("phase `{name}`: at most 1 GiB per file"),
                 "lower `write_bytes` and `read_bytes`, or use a transfer",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Chains go through the items of one rank, in order.
+    fn check_chain(&self, name: &str, entries: &Entries) -> Result<()> {
+        let plain = entries.operation == EntryOperation::Rename
+            && entries.select == Selection::Own
+            && entries.order == Order::Sequential
+            && entries.working_set == Ratio::ONE
+            && !self.files.tree.shared_items;
+        if entries.chained && !plain {
+            return Err(wrong(
+                format!("phase `{name}`: only renames of a rank's own items, all and in order, make a chain"),
+                "leave out `chained`, or `select`, `order`, `working_set` and `shared_items`",
             ));
         }
         Ok(())

@@ -2,11 +2,14 @@
 
 use fault::Result;
 
-use super::super::{Entries, EntryOperation, Item, Workload};
+use super::super::{Activity, Entries, EntryOperation, Item, Workload};
 use super::{LARGEST_TRANSFER, wrong};
+use crate::ground::PREFIX;
 
 /// Names of run directories and entries stay short of the file systems' limit of 255 bytes.
 const LONGEST_PREFIX: usize = 64;
+/// With the numbers of rank and repetition behind them.
+const LONGEST_NAME: usize = 200;
 /// Items are numbered within their rank.
 const MOST_ITEMS: u64 = 1 << 40;
 /// Paths of trees deeper than this come near the system's limit of 4096 bytes.
@@ -86,6 +89,43 @@ impl Workload {
             return Err(wrong(
                 format!("`prefix = \"{prefix}\"` is no name for entries"),
                 "use letters, digits, `-` and `_`, at most 64",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Names that somebody chose are names of entries in the targets, one for each of them.
+    pub(super) fn check_names(&self) -> Result<()> {
+        let Some(named) = &self.files.named else { return Ok(()) };
+        let plain = |name: &&String| {
+            !name.is_empty()
+                && name.len() <= LONGEST_NAME
+                && !name.contains(['/', '\0'])
+                && name.as_str() != "."
+                && name.as_str() != ".."
+                && !name.starts_with(PREFIX)
+        };
+        if let Some(bad) = named.data.iter().chain(&named.tree).find(|name| !plain(name)) {
+            return Err(wrong(
+                format!("`{bad}` is no name for an entry of a target"),
+                "use a name without `/`, of at most 200 bytes, that does not begin like a run directory",
+            ));
+        }
+        let targets = 1 + self.more_targets.len();
+        let fits = named.data.len() == targets || (named.exact && named.data.len().is_multiple_of(targets));
+        if !named.data.is_empty() && !fits {
+            return Err(wrong(
+                format!("{} names of data files for {targets} targets", named.data.len()),
+                "write one name for each target in `data` of `[files.named]`",
+            ));
+        }
+        let entries = self.entries().next().is_some();
+        let moves = self.phases.iter().flat_map(|phase| &phase.jobs);
+        let moves = moves.filter(|job| matches!(job.activity, Activity::Transfer(_))).count() > 0;
+        if (moves && named.data.is_empty()) || (entries && named.tree.is_none()) {
+            return Err(wrong(
+                "`[files.named]` names only some of the workload's entries",
+                "write `data` for files that transfers go to, and `tree` for operations on entries",
             ));
         }
         Ok(())

@@ -43,6 +43,7 @@ impl Workload {
                 "set `ranks`, `repetitions`, `[[phases]]`",
             ));
         }
+        self.check_striping()?;
         let files = &self.files;
         if files.block_size.get() == 0 || files.segments == 0 || files.files_per_rank == 0 {
             return Err(wrong(
@@ -60,6 +61,7 @@ impl Workload {
         self.check_total()?;
         self.check_tree()?;
         self.check_prefix()?;
+        self.check_names()?;
         self.phases.iter().try_for_each(|phase| self.check_phase(phase))
     }
 

@@ -26,6 +26,7 @@ impl Workload {
             ));
         }
         self.check_ranks_of(phase)?;
+        self.check_skip(phase)?;
         check_skew(phase)?;
         self.check_rate(phase)?;
         for job in &phase.jobs {
@@ -35,6 +36,22 @@ impl Workload {
             }
         }
         Ok(())
+    }
+
+    /// A phase is left out because of one before it.
+    fn check_skip(&self, phase: &Phase) -> Result<()> {
+        let Some(skip) = &phase.skip_above else { return Ok(()) };
+        let mut before = self.phases.iter().take_while(|other| other.name != phase.name);
+        if before.any(|other| other.name == skip.phase) {
+            return Ok(());
+        }
+        Err(wrong(
+            format!(
+                "phase `{}` is left out when `{}` was slow, which is no phase before it",
+                phase.name, skip.phase
+            ),
+            "name an earlier phase in `skip_above`",
+        ))
     }
 
     /// Ranks are dealt to jobs in order.
@@ -53,7 +70,8 @@ impl Workload {
                 "leave out `ranks` of the phase, or use a file per rank",
             ));
         }
-        let ranks = phase.size(self.ranks);
+        check_groups(phase, self.ranks)?;
+        let ranks = phase.group.unwrap_or(u32::MAX).min(phase.size(self.ranks));
         let dealt: u64 = phase.jobs.iter().filter_map(|job| job.ranks).map(u64::from).sum();
         if dealt > u64::from(ranks) {
             return Err(wrong(
@@ -71,4 +89,37 @@ impl Workload {
         }
         Ok(())
     }
+}
+
+/// All groups are whole, and those that a job names are there.
+fn check_groups(phase: &Phase, ranks: u32) -> Result<()> {
+    let name = &phase.name;
+    let named = phase.jobs.iter().flat_map(|job| &job.only_groups).max().copied();
+    let Some(group) = phase.group else {
+        if named.is_none_or(|number| number == 0) {
+            return Ok(());
+        }
+        return Err(wrong(
+            format!("phase `{name}` has jobs in some groups of ranks, and no groups"),
+            "set `group` of the phase to the ranks of one",
+        ));
+    };
+    let size = phase.size(ranks);
+    if group == 0 || !size.is_multiple_of(group) {
+        return Err(wrong(
+            format!("phase `{name}` has {size} ranks, which are no whole groups of {group}"),
+            "set `group` to a divisor of the ranks",
+        ));
+    }
+    if named.is_some_and(|number| number >= size / group) {
+        return Err(wrong(
+            format!(
+                "phase `{name}` has {} groups of ranks, and a job wants number {}",
+                size / group,
+                named.unwrap_or(0)
+            ),
+            "groups count from 0",
+        ));
+    }
+    Ok(())
 }

@@ -1,6 +1,7 @@
 //! Transfers: sizes, orders, ranges.
 
 use fault::Result;
+use units::Ratio;
 
 use super::super::{Fsync, Layout, Order, Pacing, Transfer, TransferSize, Workload};
 use super::{LARGEST_TRANSFER, wrong};
@@ -49,6 +50,8 @@ impl Workload {
             ));
         }
         self.check_order(name, transfer.order)?;
+        self.check_offset(name, transfer)?;
+        check_blocks(name, transfer)?;
         if transfer.fsync == Fsync::Every(0) {
             return Err(wrong(
                 format!("phase `{name}`: fsync after every 0 writes is never"),
@@ -66,6 +69,23 @@ impl Workload {
         Ok(())
     }
 
+    /// Transfers off their multiples stay in one file, which is each rank's own.
+    fn check_offset(&self, name: &str, transfer: &Transfer) -> Result<()> {
+        let Some(offset) = transfer.offset else { return Ok(()) };
+        let wrong = |what: &str, hint: &str| Err(wrong(format!("phase `{name}`: `offset` {what}"), hint));
+        let unit = transfer.transfer_size.largest();
+        if self.files.layout == Layout::Shared {
+            return wrong("is for files that ranks have of their own", "use `layout = \"per_rank\"`");
+        }
+        if transfer.range_start >= transfer.range_end {
+            return wrong("and a range over the end of the file exclude each other", "leave out one of them");
+        }
+        if offset.get() == 0 || offset + unit * 2 > self.files.file_size(self.ranks) {
+            return wrong("leaves no room for transfers", "lower it, or raise `block_size`");
+        }
+        Ok(())
+    }
+
     /// What comes with an order must make sense.
     fn check_order(&self, name: &str, order: Order) -> Result<()> {
         match order {
@@ -79,6 +99,12 @@ impl Workload {
                 return Err(wrong(
                     format!("phase `{name}`: a stride of 0 never moves"),
                     "set `stride` to 1 or more",
+                ));
+            }
+            Order::RandomRuns(0) => {
+                return Err(wrong(
+                    format!("phase `{name}`: runs of 0 transfers go nowhere"),
+                    "set `random_runs` to 1 or more",
                 ));
             }
             Order::Skip { percent, .. } if !(0.0..=100.0).contains(&percent) => {
@@ -156,6 +182,18 @@ impl Workload {
     }
 }
 
+/// Orders that go by blocks go through all of them.
+fn check_blocks(name: &str, transfer: &Transfer) -> Result<()> {
+    let by_blocks = matches!(transfer.order, Order::RandomInBlocks | Order::RandomDrawn);
+    if by_blocks && (transfer.range_start > Ratio::ZERO || transfer.range_end < Ratio::ONE) {
+        return Err(wrong(
+            format!("phase `{name}`: an order inside blocks goes through all of each block"),
+            "leave out `range_start` and `range_end`, or use the order `random_once`",
+        ));
+    }
+    Ok(())
+}
+
 /// Sizes that are drawn must fit a grid of offsets.
 fn check_sizes(name: &str, transfer: &Transfer) -> Result<()> {
     let unit = transfer.transfer_size.unit();
@@ -185,7 +223,16 @@ fn check_sizes(name: &str, transfer: &Transfer) -> Result<()> {
             }
         }
     }
-    if matches!(transfer.order, Order::RandomOnce | Order::Stride(_) | Order::Streams(_)) {
+    let of_one_size = matches!(
+        transfer.order,
+        Order::RandomOnce
+            | Order::RandomInBlocks
+            | Order::RandomDrawn
+            | Order::RandomRuns(_)
+            | Order::Stride(_)
+            | Order::Streams(_)
+    );
+    if of_one_size {
         return Err(wrong(
             format!("phase `{name}`: transfers of different sizes can't visit every offset once"),
             "use one `transfer_size`, or the order `sequential`, `reverse`, `random` or `seek_percent`",

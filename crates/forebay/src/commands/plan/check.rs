@@ -52,6 +52,7 @@ fn asked(document: &DesignDocument) -> Spec {
             ..Constraints::default()
         },
         test: Vec::new(),
+        sweep: Vec::new(),
     }
 }
 

@@ -24,10 +24,21 @@ fn shaped(record: &RunRecord, shape: ExportAs) -> fault::Result<String> {
     match shape {
         ExportAs::Csv => ::report::phases_csv(record),
         ExportAs::SeriesCsv => ::report::series_csv(record),
+        ExportAs::Matrix => ::report::matrix_csv(record)?.ok_or_else(no_matrix),
+        ExportAs::HeatMap => ::report::matrix_svg(record).ok_or_else(no_matrix),
         ExportAs::Jsonl => flat_objects(&::report::phases_csv(record)?),
         ExportAs::SeriesJsonl => flat_objects(&::report::series_csv(record)?),
         ExportAs::Json => serde_json::to_string_pretty(record).map_err(unreadable),
     }
+}
+
+/// What to say of a run that has no matrix.
+pub fn no_matrix() -> Fault {
+    Fault::new(
+        Kind::Usage,
+        "the run has no matrix: fewer than four points that differ in reads, seek or transfer size",
+    )
+    .hint("run `forebay vdbench` with forrdpct=, forseekpct= and forxfersize= at one number of threads")
 }
 
 /// The same rows and column names as the CSV, one JSON object a line: words, numbers, and null for empty cells.

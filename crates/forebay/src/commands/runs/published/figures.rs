@@ -44,7 +44,7 @@ fn figure(record: &TestRecord, phase: &str, test: Option<&str>) -> Option<Figure
     let moves = whole.iter().any(|phase| phase.last_done.bytes.get() > 0) && usual == "ior";
     let bytes = if moves { median(&|phase| phase.bandwidth().get()) } else { None };
     let pcores = f64::from(record.pcores.max(1));
-    let per_pcore = |phase: &PhaseResult| phase.rate_per_rank().get() * phase.ranks.len() as f64 / pcores;
+    let per_pcore = |phase: &PhaseResult| phase.rate_per_rank().get() * phase.rank_count() as f64 / pcores;
     let own = if record.test == "iotest" { "iotest" } else { usual };
     Some(Figure {
         name: record.name.clone(),

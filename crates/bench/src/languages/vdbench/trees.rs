@@ -1,0 +1,319 @@
+//! Runs on trees (fsd, fwd, rd) as workloads: a rank for each thread of each load.
+
+use units::{Bytes, Ratio};
+
+use super::compile::{Compiler, Test, World};
+use super::definitions::{Anchor, FileLoad, Operation};
+use super::expansion::{Pace, Point};
+use super::lexer::Word;
+use super::run::{Format, Run, Setting};
+use super::values::{Rate, means};
+use crate::workload::{
+    Activity, Entries, EntryOperation, FileSet, Job, Phase, Selection, Stop, Tree, WeightedSize,
+};
+
+/// Name of the phase that makes the directories.
+pub const FORMAT_TREE: &str = "format directories";
+/// Name of the phase that makes the files.
+pub const FORMAT_FILES: &str = "format files";
+/// Bytes per call while files are made first.
+const FORMAT_SIZE: Bytes = Bytes::kib(128);
+/// Threads that make files first.
+const FORMAT_THREADS: u32 = 8;
+
+impl Compiler<'_> {
+    /// Adds the points of a run on a tree.
+    pub(super) fn run_on_tree(&mut self, run: &Run, points: &[Point]) -> Option<()> {
+        let loads = self.file_loads_of(run)?;
+        let anchor = self.anchor_of(run, &loads)?;
+        for point in points {
+            let (anchor, loads) = self.tree_settings(&anchor, &loads, point)?;
+            let world = World::Tree {
+                anchor: anchor.anchor.clone(),
+                tree: self.tree(&anchor)?,
+                files: files(&anchor),
+                working: anchor.working_set,
+                data: self.data,
+            };
+            self.open_tree(&world, run, &anchor);
+            if run.format == Format::Only {
+                continue;
+            }
+            let phase = self.tree_phase(run, point, &loads)?;
+            self.add(world, phase, super::files::shown(run, point), 1);
+        }
+        Some(())
+    }
+
+    fn file_loads_of(&mut self, run: &Run) -> Option<Vec<FileLoad>> {
+        let mut loads = Vec::new();
+        for word in &run.file_loads {
+            let meant: Vec<FileLoad> =
+                self.file_loads.iter().filter(|load| means(&word.text, &load.name.text)).cloned().collect();
+            if meant.is_empty() {
+                let names: Vec<String> = self.file_loads.iter().map(|load| load.name.text.clone()).collect();
+                return self.nothing(word, "fwd", &names);
+            }
+            loads.extend(meant);
+        }
+        Some(loads)
+    }
+
+    /// The tree of a run.
+    fn anchor_of(&mut self, run: &Run, loads: &[FileLoad]) -> Option<Anchor> {
+        let mut found: Vec<Anchor> = Vec::new();
+        let names: Vec<String> = self.anchors.iter().map(|anchor| anchor.name.text.clone()).collect();
+        for word in loads.iter().flat_map(|load| &load.anchors) {
+            let meant = |name: &str| means(&word.text, name) || word.text == "all";
+            let all: Vec<Anchor> =
+                self.anchors.iter().filter(|anchor| meant(&anchor.name.text)).cloned().collect();
+            if all.is_empty() {
+                return self.nothing(word, "fsd", &names);
+            }
+            found.extend(all);
+        }
+        let first = found.first().cloned();
+        let other = found
+            .iter()
+            .find(|anchor| Some(&anchor.name.text) != first.as_ref().map(|first| &first.name.text));
+        match (first, other) {
+            (Some(first), None) => Some(first),
+            (Some(_), Some(other)) => {
+                let message =
+                    format!("rd `{}` works on several fsds, `{}` among them", run.name.text, other.name.text);
+                let place = other.name.place.clone();
+                self.troubles
+                    .at(&place, message, "another one")
+                    .hint("one tree for each rd: write an rd for each fsd");
+                None
+            }
+            (None, _) => {
+                let word: &Word = loads.first().map_or(&run.name, |load| &load.name);
+                let message = format!("fwd `{}` says no `fsd`", word.text);
+                self.troubles.at(&word.place, message, "on which tree?").hint("write fsd=fsd1");
+                None
+            }
+        }
+    }
+
+    fn tree_settings(
+        &mut self,
+        anchor: &Anchor,
+        loads: &[FileLoad],
+        point: &Point,
+    ) -> Option<(Anchor, Vec<FileLoad>)> {
+        let (mut anchor, mut loads) = (anchor.clone(), loads.to_vec());
+        for (name, _, setting) in &point.settings {
+            match setting {
+                Setting::Depth(depth) => anchor.depth = *depth,
+                Setting::Width(width) => anchor.width = *width,
+                Setting::Files(files) => anchor.files = *files,
+                Setting::Sizes(sizes) => anchor.sizes.clone_from(sizes),
+                Setting::Total(total) => anchor.total = Some(*total),
+                Setting::Operation(operation) => {
+                    loads.iter_mut().for_each(|load| load.operation = *operation);
+                }
+                Setting::Threads(threads) => loads.iter_mut().for_each(|load| load.threads = *threads),
+                Setting::Size(size) => loads.iter_mut().for_each(|load| load.transfer_size = size.largest()),
+                _ => {
+                    self.troubles.whole(
+                        format!("`{name}` belongs to runs on files (wd), and this one is on a tree (fwd)"),
+                        "leave it out",
+                    );
+                    return None;
+                }
+            }
+        }
+        Some((anchor, loads))
+    }
+
+    /// The tree without its items: how many each rank has follows when all loads are known.
+    fn tree(&mut self, anchor: &Anchor) -> Option<Tree> {
+        let sizes = if anchor.sizes.is_empty() { Vec::new() } else { anchor.sizes.clone() };
+        if let Some(large) = sizes.iter().find(|size| size.size > Bytes::gib(1)) {
+            let message = format!(
+                "fsd `{}` has files of {:#}: in a tree they are at most 1 GiB here",
+                anchor.name.text, large.size
+            );
+            self.troubles.at(&anchor.name.place, message, "too large").hint("large files are sd, wd and rd");
+            return None;
+        }
+        Some(Tree {
+            branch: anchor.width,
+            depth: anchor.depth,
+            leaf_only: !anchor.everywhere,
+            sizes,
+            ..Tree::default()
+        })
+    }
+
+    /// Begins a test on a tree, with what is made first.
+    fn open_tree(&mut self, world: &World, run: &Run, anchor: &Anchor) {
+        if self.continues(world) {
+            return;
+        }
+        if run.format == Format::No {
+            self.note(format!(
+                "rd `{}` has no `format=yes`: its directory is fresh all the same, and what it reads is made first",
+                run.name.text
+            ));
+        }
+        self.begin(world.clone());
+        let mut make = Phase::entries(FORMAT_TREE, Entries::of(EntryOperation::MakeTree));
+        make.pause_before = run.pause;
+        match run.format {
+            Format::No => {}
+            Format::Directories => self.add_first(make, false),
+            Format::Yes | Format::Only => {
+                self.add_first(make, false);
+                let direct = run.flags.and(anchor.flags).direct;
+                let create = Entries {
+                    transfer_size: (!anchor.sizes.is_empty()).then_some(FORMAT_SIZE),
+                    direct,
+                    ..Entries::of(EntryOperation::Create)
+                };
+                self.add_first(Phase::entries(FORMAT_FILES, create), true);
+            }
+        }
+    }
+
+    fn tree_phase(&mut self, run: &Run, point: &Point, loads: &[FileLoad]) -> Option<Phase> {
+        let given: f64 = loads.iter().filter_map(|load| load.skew).sum();
+        let all_given = loads.iter().all(|load| load.skew.is_some());
+        if loads.len() > 1 && (given > 100.0 + 1e-6 || (all_given && (given - 100.0).abs() > 1e-6)) {
+            let message = format!("the `skew` of the loads of rd `{}` adds up to {given}", run.name.text);
+            self.troubles.at(&run.name.place, message, "not 100").hint("together they must be 100");
+            return None;
+        }
+        let alone = loads.len() == 1;
+        let mut once = true;
+        let mut jobs = Vec::new();
+        for load in loads {
+            let entries = self.entries(run, load, alone)?;
+            once &= entries.select == Selection::Once || entries.select == Selection::Own;
+            let only_groups = self.groups_of(&[&run.hosts, &load.hosts])?;
+            jobs.push(Job {
+                ranks: Some(self.threads_of(load, &only_groups)),
+                only_groups,
+                skew: load.skew.filter(|_| !alone).map(Ratio::percent),
+                activity: Activity::Entries(entries),
+            });
+        }
+        let mut phase = Phase::entries("", Entries::of(EntryOperation::Stat));
+        phase.ranks = Some(jobs.iter().filter_map(|job| job.ranks).sum());
+        phase.jobs = jobs;
+        phase.pause_before = run.pause;
+        let structure = loads.iter().any(|load| !matches!(load.operation, Operation::Files(_)));
+        if !structure {
+            let time = run.elapsed + run.warm_up.unwrap_or_default();
+            phase.stop = Stop { time: Some(time), repeat: !once, ..Stop::default() };
+            if once && alone && loads[0].operation == Operation::Files(EntryOperation::Remove) {
+                phase.stop = Stop { time: Some(time), ..Stop::default() };
+            }
+        }
+        if structure && point.pace != Pace::At(Rate::Max) {
+            let message = format!("rd `{}` makes or removes directories at a rate", run.name.text);
+            self.troubles
+                .at(&run.name.place, message, "fwdrate")
+                .hint("directories of a tree are made at fwdrate=max");
+            return None;
+        }
+        Some(phase)
+    }
+
+    /// Threads of a load on each of its hosts: together they are as many as it says, or a few more.
+    fn threads_of(&mut self, load: &FileLoad, only_groups: &[u32]) -> u32 {
+        let hosts = if only_groups.is_empty() { self.groups } else { only_groups.len() as u32 };
+        let each = load.threads.div_ceil(hosts.max(1));
+        if each * hosts != load.threads {
+            self.note(format!(
+                "fwd `{}`: threads={} are {each} on each of {hosts} hosts",
+                load.name.text, load.threads
+            ));
+        }
+        each
+    }
+
+    /// What a load does. Alone, it creates and deletes each file once; beside others, whatever is there.
+    fn entries(&mut self, run: &Run, load: &FileLoad, alone: bool) -> Option<Entries> {
+        let operation = match load.operation {
+            Operation::Files(operation) => operation,
+            Operation::MakeDirectories | Operation::RemoveDirectories if !alone => {
+                let message =
+                    format!("fwd `{}` makes or removes directories beside other loads", load.name.text);
+                self.troubles.at(&load.name.place, message, "not alone").hint("write an rd for it");
+                return None;
+            }
+            Operation::MakeDirectories => return Some(Entries::of(EntryOperation::MakeTree)),
+            Operation::RemoveDirectories => return Some(Entries::of(EntryOperation::RemoveTree)),
+        };
+        let changes = matches!(operation, EntryOperation::Create | EntryOperation::Remove);
+        let moves =
+            matches!(operation, EntryOperation::Create | EntryOperation::Read | EntryOperation::Write);
+        let flags = load.flags.and(run.flags);
+        Some(Entries {
+            select: if alone && changes { Selection::Once } else { load.select },
+            transfer_size: moves.then_some(load.transfer_size),
+            anew: load.anew && operation == EntryOperation::Write,
+            scattered: load.scattered && moves && operation != EntryOperation::Create,
+            calls: load.calls.filter(|_| moves && operation != EntryOperation::Create),
+            direct: flags.direct && moves,
+            fsync: flags.fsync && operation == EntryOperation::Create,
+            verify: self.verify && operation == EntryOperation::Read,
+            ..Entries::of(operation)
+        })
+    }
+}
+
+/// Files of the whole tree.
+fn files(anchor: &Anchor) -> u64 {
+    let leaves = u64::from(anchor.width).saturating_pow(anchor.depth);
+    let all: u64 = (1..=anchor.depth.min(64))
+        .map(|level| u64::from(anchor.width).saturating_pow(level))
+        .fold(0, u64::saturating_add);
+    let by_count = anchor.files.saturating_mul(if anchor.everywhere { all } else { leaves });
+    match anchor.total {
+        Some(total) => {
+            let mean = mean(&anchor.sizes).max(1.0);
+            ((total.get() as f64 / mean).ceil() as u64).clamp(1, by_count.max(1))
+        }
+        None => by_count,
+    }
+}
+
+fn mean(sizes: &[WeightedSize]) -> f64 {
+    let weights: f64 = sizes.iter().map(|size| f64::from(size.weight)).sum();
+    let bytes: f64 = sizes.iter().map(|size| size.size.get() as f64 * f64::from(size.weight)).sum();
+    if weights > 0.0 { bytes / weights } else { 0.0 }
+}
+
+/// The items of a test, dealt to its ranks.
+pub(super) fn prepare(test: &mut Test, tree: &Tree, files: u64, working: Option<Bytes>) {
+    let mut group = test.workload.phases.iter().filter_map(|phase| phase.ranks).max().unwrap_or(1);
+    if test.formats {
+        group = group.max(FORMAT_THREADS.min(files.min(u64::from(u32::MAX)) as u32).div_ceil(test.groups));
+    }
+    let ranks = group.saturating_mul(test.groups);
+    test.workload.ranks = ranks;
+    let items = files.div_ceil(u64::from(ranks));
+    test.workload.files = FileSet { tree: Tree { items, ..tree.clone() }, ..FileSet::default() };
+    let all = mean(&tree.sizes) * files as f64;
+    let used = working
+        .filter(|_| all > 0.0)
+        .map(|working| Ratio::new((working.get() as f64 / all).clamp(1e-9, 1.0)));
+    for phase in &mut test.workload.phases {
+        if test.groups > 1 && phase.ranks.is_some() {
+            phase.ranks = None;
+            phase.group = Some(group);
+        } else {
+            phase.ranks = phase.ranks.filter(|own| *own < ranks);
+        }
+        for job in &mut phase.jobs {
+            if let (Activity::Entries(entries), Some(used)) = (&mut job.activity, used)
+                && entries.operation.keeps()
+            {
+                entries.working_set = used;
+            }
+        }
+    }
+}

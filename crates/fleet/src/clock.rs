@@ -1,0 +1,7 @@
+use rustix::time::{ClockId, clock_gettime};
+
+/// The monotonic clock, ns: the one that ranks measure with.
+pub(crate) fn now_ns() -> u64 {
+    let time = clock_gettime(ClockId::Monotonic);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}

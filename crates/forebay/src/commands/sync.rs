@@ -1,0 +1,42 @@
+mod figures;
+mod options;
+mod progress;
+mod words;
+
+use sync::{Counters, End, Status, run as sync_all, watch};
+
+use self::figures::Figures;
+use self::progress::SyncProgress;
+use super::{Context, Result};
+use crate::cli::Sync;
+use crate::exit::Outcome;
+use crate::signals;
+
+/// Makes the destination like the source, and says what was done.
+pub fn run(context: &Context, arguments: &Sync) -> Result {
+    let (sync_options, following) = (options::of(arguments)?, options::following(&arguments.watching)?);
+    let words = "stopping; what is done is written down, and a second signal stops at once";
+    signals::install_saying(&context.printer, words)?;
+    let counters = Counters::default();
+    let status = Status::default();
+    let figures = arguments.metrics.map(|address| Figures::serve(&context.printer, address)).transpose()?;
+    let record = {
+        let progress = SyncProgress::new(&context.printer, &counters, &status, figures.as_ref());
+        std::thread::scope(|scope| {
+            let ticking = scope.spawn(|| progress.tick());
+            let record = match &following {
+                Some(following) => watch(&sync_options, following, &progress, &counters, &status),
+                None => sync_all(&sync_options, &progress, &counters),
+            };
+            progress.end();
+            ticking.thread().unpark();
+            record
+        })
+    }?;
+    context.printer.document("sync", &record, || words::of(&record))?;
+    Ok(match record.state {
+        End::Complete => Outcome::Done,
+        End::Partial => Outcome::Partial,
+        End::Stopped => signals::received().map_or(Outcome::Partial, Outcome::Stopped),
+    })
+}

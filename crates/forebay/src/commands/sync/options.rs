@@ -1,0 +1,101 @@
+use std::io::Read as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use fault::{Fault, Kind};
+use sync::{By, Conflict, Deletes, Delta, Filter, Following, Options, Stamp, Verify};
+
+use crate::cli::{Choosing, ConflictRule, DeltaRule, Sync, SyncWatching, VerifyLevel, WatchBy};
+
+/// The options that the flags ask for.
+pub fn of(arguments: &Sync) -> fault::Result<Options> {
+    let (removing, judging) = (&arguments.removing, &arguments.judging);
+    Ok(Options {
+        source: arguments.source.clone(),
+        destination: arguments.destination.clone(),
+        state: arguments.state.clone(),
+        workers: arguments.workers.map(usize::from),
+        dry_run: arguments.dry_run,
+        delete: removing.delete.then_some(Deletes { most: removing.max_delete, trash: removing.trash }),
+        filter: filter(&arguments.choosing)?,
+        update: judging.update,
+        conflict: match judging.conflict {
+            ConflictRule::Source => Conflict::Source,
+            ConflictRule::Newer => Conflict::Newer,
+            ConflictRule::KeepBoth => Conflict::KeepBoth,
+            ConflictRule::Fail => Conflict::Fail,
+        },
+        verify: match judging.verify {
+            VerifyLevel::None => Verify::None,
+            VerifyLevel::Transferred => Verify::Transferred,
+            VerifyLevel::Sampled => Verify::Sampled,
+            VerifyLevel::All => Verify::All,
+        },
+        limit: judging.bwlimit.as_deref().map(str::parse).transpose()?,
+        special_files: arguments.choosing.special_files,
+        cross_mounts: arguments.choosing.cross_mounts,
+        check_destination: judging.check_destination,
+        allow_empty_source: removing.allow_empty_source,
+        allow_new_source: removing.allow_new_source,
+        in_place_from: judging.in_place_from.map(units::Bytes::get),
+        delta: match judging.delta {
+            DeltaRule::Auto => Delta::Auto,
+            DeltaRule::Fixed => Delta::Fixed,
+            DeltaRule::Content => Delta::Content,
+            DeltaRule::Off => Delta::Off,
+        },
+        large_from: None,
+    })
+}
+
+/// How the source is followed, if it is.
+pub fn following(arguments: &SyncWatching) -> fault::Result<Option<Following>> {
+    let by = match arguments.watch_by {
+        WatchBy::Changelog => By::Changelog,
+        WatchBy::Best if !arguments.changelog.is_empty() => By::Changelog,
+        WatchBy::Best => By::Best,
+        WatchBy::Fanotify => By::Fanotify,
+        WatchBy::Inotify => By::Inotify,
+        WatchBy::Rescan => By::Rescan,
+    };
+    let rescan = Some(arguments.rescan).filter(|every| !every.is_zero());
+    let changelogs = arguments.changelog.iter().map(|text| text.parse()).collect::<fault::Result<_>>()?;
+    Ok(arguments.watch.then_some(Following { by, rescan, changelogs }))
+}
+
+fn filter(choosing: &Choosing) -> fault::Result<Filter> {
+    let mut filter = Filter::default();
+    filter.set_patterns(&choosing.exclude, &choosing.include)?;
+    choosing.ignore_file.iter().for_each(|name| filter.add_pattern_file(name.as_bytes()));
+    if let Some(path) = &choosing.files_from {
+        let list = read_list(path)?;
+        let separator = if list.contains(&0) { 0 } else { b'\n' };
+        filter.set_only(list.split(|byte| *byte == separator).filter(|path| !path.is_empty()))?;
+    }
+    filter.size = (choosing.min_size.map(units::Bytes::get), choosing.max_size.map(units::Bytes::get));
+    filter.mtime = (choosing.newer_than.map(ago), choosing.older_than.map(ago));
+    filter.owners.clone_from(&choosing.owner);
+    Ok(filter)
+}
+
+fn read_list(path: &Path) -> fault::Result<Vec<u8>> {
+    let mut list = Vec::new();
+    let read = if path.as_os_str().as_bytes() == b"-" {
+        std::io::stdin().read_to_end(&mut list)
+    } else {
+        std::fs::File::open(path).and_then(|mut file| file.read_to_end(&mut list))
+    };
+    read.map_err(|error| Fault::os("read", path, error))?;
+    if list.is_empty() {
+        let text = format!("`{}` names no path", path.display());
+        return Err(Fault::new(Kind::Usage, text).hint("write one path a line, relative to the source"));
+    }
+    Ok(list)
+}
+
+fn ago(age: Duration) -> Stamp {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let then = now.saturating_sub(age);
+    Stamp { seconds: i64::try_from(then.as_secs()).unwrap_or(i64::MAX), nanos: then.subsec_nanos() }
+}

@@ -1,0 +1,67 @@
+//! To an object store and back, as people type it; and no secret anywhere.
+
+use testkit::servers::{self, Server};
+
+use crate::place::{Call, Place, call};
+
+fn command(server: &Server, from: &str, to: &str, flags: &[&str]) -> std::process::Command {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_forebay"));
+    command.args(["sync", from, to]).args(flags).stdin(std::process::Stdio::null());
+    command.envs(server.variables.iter().cloned()).env("NO_PROXY", "127.0.0.1");
+    command
+}
+
+#[test]
+fn no_secret_is_printed_or_written() {
+    let (Some(s3), Some(azure)) = (servers::s3("secrets of S3"), servers::azurite("secrets of Azure")) else {
+        return;
+    };
+    for server in [s3, azure] {
+        let place = Place::new();
+        place.write(&[("a", "1"), ("d/b", "2")]);
+        let source = place.source().display().to_string();
+        let (good, bad) = (format!("{}p", server.url), server.url.replace("box-of-tests", "no-such-box"));
+        let mut said = Vec::new();
+        for (from, to) in
+            [(&source, &good), (&good, &place.destination().display().to_string()), (&source, &bad)]
+        {
+            for flags in [&["--format", "json", "-vv"][..], &["--format", "jsonl", "--dry-run"]] {
+                let state = place.path(&format!("state-{}", said.len()));
+                let mut command = command(&server, from, to, flags);
+                // Each pair its own state, and all that can be logged.
+                command
+                    .args(["--state", &state.display().to_string()])
+                    .env("RUST_LOG", "trace")
+                    .env("FOREBAY_LOG", "trace");
+                let Call { code, out, err } = call(command);
+                assert_eq!(code == Some(0), *to != bad, "{to}: {code:?} {err}");
+                said.push(out + &err);
+            }
+        }
+        let written = std::process::Command::new("grep")
+            .args(["-r", "-a", "-l"])
+            .args(&server.secrets)
+            .arg(place.path(""))
+            .output();
+        assert_eq!(String::from_utf8(written.unwrap().stdout).unwrap(), "", "a secret is on disk");
+        for (text, secret) in
+            said.iter().flat_map(|text| server.secrets.iter().map(move |secret| (text, secret)))
+        {
+            assert!(
+                !text.contains(secret.as_str()) && !text.contains("Signature=") && !text.contains("sig="),
+                "{text}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_url_with_a_secret_is_refused_without_repeating_it() {
+    let place = Place::new();
+    place.write(&[("a", "1")]);
+    for url in ["s3://key:hunter2@bucket/x", "az://account/box/x?sv=1&sig=hunter2", "ftp://host/x"] {
+        let call = call(place.command(&place.source(), url.as_ref(), &[]));
+        call.assert_failed(2, &[]);
+        assert!(!call.err.contains("hunter2"), "{call:?}");
+    }
+}

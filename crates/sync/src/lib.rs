@@ -1,0 +1,47 @@
+//! Moves trees of files: scan -> compare -> plan -> transfer -> verify -> commit. A kill at any arrow resumes.
+//!
+//! [`run`] does one job, [`watch`] goes on until it is told to stop. It prints nothing: a [`Watcher`] hears what happens, [`Counters`] say how far it is, and the
+//! [`Record`] says what was done.
+
+mod changed;
+mod copy;
+mod counters;
+mod deletes;
+mod event;
+mod filter;
+mod finish;
+mod fresh;
+mod groups;
+mod guard;
+mod index;
+mod item;
+mod job;
+mod judge;
+mod large;
+mod ledger;
+mod links;
+mod names;
+mod objects;
+mod options;
+mod pool;
+mod record;
+mod roots;
+mod run;
+mod scope;
+mod session;
+mod spool;
+mod stages;
+mod state;
+mod throttle;
+mod visit;
+mod watch;
+
+pub use counters::{Count, Counters};
+pub use event::{Act, Event, Stage, Step, Watcher};
+pub use filter::Filter;
+pub use options::{Conflict, Deletes, Delta, Options, Verify};
+pub use record::{End, Entries, Failure, Record, Sizes, Watched, schema};
+pub use run::run;
+pub use store::{Stamp, printable};
+pub use throttle::Timetable;
+pub use watch::{By, Following, Reader as ChangelogReader, Status, watch};

@@ -1,0 +1,400 @@
+//! Syncs that have an object store on a side: tree to store, store to tree, store to store.
+//!
+//! ```text
+//! scan the source, sorted on disk (and the destination, where no index tells)      scan
+//!     -> joined with the index, in one order: tasks, extras                        plan
+//!     -> workers: upload, download, relay                                          upload, download, relay
+//!     -> names of one file, deletes, attributes of directories                     finish, remove
+//!     -> journal -> index of the next sync                                         ledger, index
+//! ```
+//!
+//! An object appears whole under its final key, or not at all; so do files of a tree.
+
+mod download;
+mod finish;
+mod known;
+mod labels;
+mod plan;
+mod relay;
+mod remove;
+mod scan;
+mod side;
+mod upload;
+mod work;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use fault::{Fault, Kind as FaultKind};
+use store::Root;
+
+use self::known::KnownStream;
+use self::plan::Sides;
+use self::remove::Extras;
+use self::scan::{Scanned, Stream};
+use self::side::{Place, Side, as_path, location_of};
+use self::work::{Hand, Task, Work};
+use crate::counters::Counters;
+use crate::event::{Event, Stage, Watcher};
+use crate::filter::Filter;
+use crate::guard::renew_index;
+use crate::index::{Index, Journal, Parts};
+use crate::job::{canonical, lock, touched_directories};
+use crate::options::{Conflict, Options};
+use crate::record::{End, Entries, Record, Sizes, VERSION};
+use crate::roots::lock_destination;
+use crate::run::Listener;
+use crate::spool::Spool;
+use crate::state::{Identity, State};
+
+/// Workers hide the time of calls across a network.
+const WORKERS: usize = 16;
+
+/// Whether a side is a place in an object store.
+pub fn has_location(options: &Options) -> bool {
+    side::is_location(&options.source) || side::is_location(&options.destination)
+}
+
+/// Makes the destination like the source. Entries that can't be done are told to `watcher` and counted; an error is
+/// returned only where the job as a whole could not go on.
+pub fn run(options: &Options, watcher: &dyn Watcher, counters: &Counters) -> fault::Result<Record> {
+    let started = (Instant::now(), jiff::Zoned::now());
+    check_options(options)?;
+    let listener = Listener::new(watcher);
+    let stop = Arc::new(AtomicBool::new(false));
+    let (source, source_path) = open_source(options, &stop)?;
+    let (destination, destination_path) = open_destination(options, &stop)?;
+    let state = State::open(options.state.as_deref(), &source_path, &destination_path)?;
+    for path in [&source_path, &destination_path] {
+        check_place_of_state(&state, path)?;
+    }
+    let _busy = match &destination {
+        Side::Tree(root) => Some(lock_destination(root)?),
+        Side::Store(_) => None,
+    };
+    let identities = (identity(&source)?, identity(&destination)?);
+    let work = Work::new((options, &listener, counters), (source, destination), state, stop)?;
+    let job = Job { work: &work, identities, paths: (source_path, destination_path) };
+    let done = job.run();
+    let end = job.end_of(done)?;
+    let record = Record {
+        version: VERSION,
+        state: end,
+        source: job.paths.0.display().to_string(),
+        destination: job.paths.1.display().to_string(),
+        dry_run: options.dry_run,
+        started: started.1.timestamp().to_string(),
+        elapsed_ns: u64::try_from(started.0.elapsed().as_nanos()).unwrap_or(u64::MAX),
+        entries: Entries::of(counters),
+        bytes: Sizes::of(counters),
+        failures: listener.take(),
+        watched: None,
+    };
+    if !options.dry_run {
+        job.remember(false)?;
+        let text = serde_json::to_string_pretty(&record)
+            .map_err(|error| Fault::new(FaultKind::Bug, "cannot write the job's record").caused_by(error))?;
+        work.state.write("last.json", text.as_bytes())?;
+    }
+    Ok(record)
+}
+
+/// What object stores can't do is refused before anything is done.
+fn check_options(options: &Options) -> fault::Result<()> {
+    let refused = |what: &str, hint: &str| Err(Fault::new(FaultKind::Unsupported, what).hint(hint));
+    if options.conflict != Conflict::Source {
+        return refused(
+            "--conflict needs a tree on both sides",
+            "an object does not say what a sync left there: use --update, or a destination of its own",
+        );
+    }
+    if options.delete.as_ref().is_some_and(|rules| rules.trash) && side::is_location(&options.destination) {
+        return refused(
+            "object stores have no trash",
+            "turn on the bucket's versioning, or delete without --trash",
+        );
+    }
+    Ok(())
+}
+
+fn open_source(options: &Options, stop: &Arc<AtomicBool>) -> fault::Result<(Side, PathBuf)> {
+    if let Some(location) = location_of(&options.source)? {
+        if let Some(other) = location_of(&options.destination)?.filter(|other| location.overlaps(other)) {
+            let text = format!("`{location}` and `{other}` lie in each other");
+            return Err(Fault::new(FaultKind::Usage, text).hint("choose a destination outside the source"));
+        }
+        let path = as_path(&location);
+        return Ok((Side::Store(Place::open(&location, stop.clone())?), path));
+    }
+    let path = canonical(&options.source)?;
+    Ok((Side::Tree(Root::open(&path)?), path))
+}
+
+fn open_destination(options: &Options, stop: &Arc<AtomicBool>) -> fault::Result<(Side, PathBuf)> {
+    if let Some(location) = location_of(&options.destination)? {
+        let path = as_path(&location);
+        return Ok((Side::Store(Place::open(&location, stop.clone())?), path));
+    }
+    let path = &options.destination;
+    if !path.exists() {
+        if options.dry_run {
+            let text = format!("`{}` is not there", path.display());
+            return Err(
+                Fault::new(FaultKind::NotFound, text).hint("make the directory; a dry run makes nothing")
+            );
+        }
+        std::fs::create_dir(path).map_err(|error| Fault::os("create", path, error))?;
+    }
+    let path = canonical(path)?;
+    Ok((Side::Tree(Root::open(&path)?), path))
+}
+
+fn check_place_of_state(state: &State, tree: &Path) -> fault::Result<()> {
+    let dir = canonical(state.dir())?;
+    if tree.is_absolute() && dir.starts_with(tree) {
+        let text = format!("the state directory `{}` lies inside a tree that is synced", dir.display());
+        return Err(Fault::new(FaultKind::Usage, text).hint("choose another with --state"));
+    }
+    Ok(())
+}
+
+fn identity(side: &Side) -> fault::Result<Identity> {
+    match side {
+        Side::Tree(root) => Identity::of(root),
+        Side::Store(place) => Ok(Identity::of_name(&place.location.to_string())),
+    }
+}
+
+/// A job and what it is called.
+struct Job<'a, 'b> {
+    work: &'a Work<'b>,
+    identities: (Identity, Identity),
+    paths: (PathBuf, PathBuf),
+}
+
+impl Job<'_, '_> {
+    fn stage(&self, stage: Stage) {
+        self.work.watcher.event(&Event::Stage(stage));
+    }
+
+    fn remember(&self, running: bool) -> fault::Result<()> {
+        self.work.state.remember((&self.paths.0, &self.paths.1), self.identities, running)
+    }
+
+    fn run(&self) -> fault::Result<()> {
+        let work = self.work;
+        self.stage(Stage::Recover);
+        let trusted = self.recover()?;
+        let index = Index::open(&work.state.path("index"))?.map(Arc::new);
+        let known_entries = index.as_ref().map_or(0, |index| index.entries());
+        if !work.options.dry_run {
+            self.remember(true)?;
+        }
+        self.stage(Stage::Copy);
+        let nothing = Filter::default();
+        let source = self.scan(&work.source, &work.options.filter, true)?;
+        self.guard(&source, known_entries)?;
+        let look = index.is_none() || !trusted || work.options.check_destination || work.options.update;
+        let there = look.then(|| self.scan_destination(&nothing)).transpose()?;
+        let count = source.count;
+        let sides = Sides {
+            unseen: source.unseen,
+            source: Stream::new(source.records)?,
+            known: KnownStream::new(index)?,
+            there: there.map(|there| Stream::new(there.records)).transpose()?,
+        };
+        let mut extras = Extras::new(Spool::new(work.scratch()));
+        self.copy(sides, &mut extras)?;
+        if let (Side::Tree(root), false) = (&work.destination, work.stopping()) {
+            self.stage(Stage::Link);
+            finish::link_all(work, root)?;
+        }
+        if let Some(rules) = work.options.delete.as_ref().filter(|_| !work.stopping()) {
+            self.stage(Stage::Delete);
+            let removed = extras.remove(work, rules, known_entries.max(count));
+            if removed.is_err() {
+                self.finish()?;
+            }
+            removed?;
+        }
+        self.finish()
+    }
+
+    /// Brings the state in order: what a job that was stopped or killed left goes into the index, and its drafts go.
+    /// Returns whether what the index says of the destination can be believed.
+    fn recover(&self) -> fault::Result<bool> {
+        let state = &self.work.state;
+        let memory = state.memory()?;
+        let same = memory.as_ref().is_none_or(|memory| memory.destination == self.identities.1);
+        if !same {
+            ["index", "journal", "touched"].into_iter().try_for_each(|name| state.remove(name))?;
+        }
+        let mut parts = Parts::default();
+        for dir in touched_directories(&state.path("touched")) {
+            // Its attributes may be those of the moment when the job died: look at it again.
+            let (above, name) = store::split_last(&dir);
+            parts.gone(above, name);
+            if let Side::Tree(root) = &self.work.destination {
+                remove_drafts(self.work, root, &dir)?;
+            }
+        }
+        let mut journal = Journal::open(&state.path("journal"))?;
+        journal.append_after_crash(&parts)?;
+        if !journal.is_empty() && !self.work.options.dry_run {
+            renew_index(state)?;
+            self.work.ledger.begin_anew(&state.path("journal"))?;
+        }
+        let lost = memory.is_some_and(|memory| memory.running && memory.boot != store::boot_id());
+        Ok(!lost || matches!(self.work.destination, Side::Store(_)))
+    }
+
+    fn scan(&self, side: &Side, filter: &Filter, filtered: bool) -> fault::Result<Scanned> {
+        let (work, workers) = (self.work, self.workers());
+        match side {
+            Side::Tree(root) => scan::tree(root, work.options, filtered, (work, work.scratch(), workers)),
+            Side::Store(place) => scan::objects(place, filter, (work, work.scratch(), workers)),
+        }
+    }
+
+    /// The destination's entries are no entries of the source: they are not counted.
+    fn scan_destination(&self, nothing: &Filter) -> fault::Result<Scanned> {
+        let (work, workers, ear) = (self.work, self.workers(), Quiet(self.work));
+        match &work.destination {
+            Side::Tree(root) => scan::tree(root, work.options, false, (&ear, work.scratch(), workers)),
+            Side::Store(place) => scan::objects(place, nothing, (&ear, work.scratch(), workers)),
+        }
+    }
+
+    fn workers(&self) -> usize {
+        self.work.options.workers.unwrap_or(WORKERS)
+    }
+
+    /// Refuses what looks like a source that is not there.
+    fn guard(&self, source: &Scanned, known_entries: u64) -> fault::Result<()> {
+        let (work, options) = (self.work, self.work.options);
+        let own = u64::from(matches!(work.source, Side::Tree(_)));
+        let shown = work.source.shown();
+        if source.count <= own
+            && (known_entries > own || options.delete.is_some())
+            && !options.allow_empty_source
+            && !work.stopping()
+        {
+            return Err(Fault::new(FaultKind::Refused, format!("`{shown}` is empty"))
+                .hint("is it the right place, and mounted? --allow-empty-source goes on all the same"));
+        }
+        let other = work.state.memory()?.is_some_and(|memory| memory.source != self.identities.0);
+        if other && options.delete.is_some() && !options.allow_new_source {
+            let text = format!("another file system is mounted at `{shown}` than at the last sync");
+            return Err(Fault::new(FaultKind::Refused, text).hint(
+                "nothing is deleted by a source that may be the wrong one; --allow-new-source goes on",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Plans on this thread, and has the workers do it.
+    fn copy(&self, sides: Sides, extras: &mut Extras) -> fault::Result<()> {
+        let (give, take) = sync_channel::<Task>(4 * self.workers());
+        let take = Mutex::new(take);
+        std::thread::scope(|scope| {
+            for _ in 0..self.workers() {
+                scope.spawn(|| work_off(self.work, &take));
+            }
+            let planned = plan::plan(self.work, sides, extras, &mut |task| give.send(task).is_ok());
+            drop(give);
+            planned
+        })
+    }
+
+    fn finish(&self) -> fault::Result<()> {
+        let work = self.work;
+        if work.options.dry_run || work.stopping() {
+            return Ok(());
+        }
+        if let Side::Tree(root) = &work.destination {
+            self.stage(Stage::Finish);
+            finish::finish_all(work, root)?;
+        }
+        work.checkpoint();
+        if !work.stopping() {
+            self.stage(Stage::Index);
+            if work.ledger.has_news() {
+                renew_index(&work.state)?;
+            }
+            work.state.remove("touched")?;
+        }
+        Ok(())
+    }
+
+    /// How the job ended. What was done is written down in any case.
+    fn end_of(&self, done: fault::Result<()>) -> fault::Result<End> {
+        let work = self.work;
+        if !work.options.dry_run {
+            work.checkpoint();
+        }
+        if let Some(fault) = work.take_fatal() {
+            return Err(fault);
+        }
+        if work.watcher.stopping() {
+            return Ok(End::Stopped);
+        }
+        done?;
+        let counters = work.counters;
+        Ok(if counters.failed.get() + counters.unstable.get() > 0 { End::Partial } else { End::Complete })
+    }
+}
+
+fn work_off(work: &Work<'_>, tasks: &Mutex<Receiver<Task>>) {
+    let mut hand = Hand::default();
+    loop {
+        let next = lock(tasks).recv();
+        let Ok(task) = next else { return };
+        if work.stopping() {
+            continue;
+        }
+        let done = match (&work.source, &work.destination) {
+            (Side::Tree(root), _) => upload::upload(work, &mut hand, root, &task),
+            (_, Side::Tree(root)) => download::download(work, &mut hand, root, &task),
+            _ => relay::relay(work, &task),
+        };
+        work.ended(&task.found.path, done);
+    }
+}
+
+/// What a killed job left unfinished in a directory.
+fn remove_drafts(work: &Work<'_>, root: &Root, dir: &[u8]) -> fault::Result<()> {
+    let failed = |error| Fault::os("remove drafts in", &root.show(dir), error);
+    let Ok(open) = root.open_dir(dir) else { return Ok(()) };
+    let mut drafts = Vec::new();
+    let listed = store::Lister::default().list(&open, |entry| -> store::Os<()> {
+        let name = entry.name.to_bytes();
+        if work.drafts.is_one(name) {
+            drafts.push(name.to_vec());
+        }
+        Ok(())
+    });
+    listed.map_err(failed)?;
+    drafts.iter().try_for_each(|name| store::remove_tree(&open, name)).map_err(failed)
+}
+
+/// Hears of the destination's entries only what went wrong.
+struct Quiet<'a, 'b>(&'a Work<'b>);
+
+impl scan::Ear for Quiet<'_, '_> {
+    fn scanned(&self) {}
+
+    fn left_out(&self) {}
+
+    fn failed(&self, path: &[u8], fault: &Fault) {
+        scan::Ear::failed(self.0, path, fault);
+    }
+
+    fn note(&self, _: &str) {}
+
+    fn stopping(&self) -> bool {
+        self.0.stopping()
+    }
+}

@@ -1,0 +1,217 @@
+//! What is to be done: the source, the last sync's index and, if need be, the destination, joined in one order.
+
+use std::collections::HashSet;
+
+use fault::{Fault, Kind as FaultKind};
+use store::{Kind, Root};
+
+use super::known::KnownStream;
+use super::remove::{self, Extras};
+use super::scan::{Found, Stream};
+use super::side::Side;
+use super::work::{Task, Todo, Work};
+use super::{download, finish};
+use crate::deletes::TRASH;
+use crate::event::Act;
+use crate::filter::Chain;
+use crate::index::Known;
+
+/// The sides in order.
+pub struct Sides {
+    pub source: Stream,
+    pub known: KnownStream,
+    /// Only where the destination was looked at.
+    pub there: Option<Stream>,
+    /// Directories of the source whose content is not known.
+    pub unseen: HashSet<Vec<u8>>,
+}
+
+/// Goes through all sides at once. Tasks go to `give`, which says whether to go on.
+pub fn plan(
+    work: &Work<'_>,
+    mut sides: Sides,
+    extras: &mut Extras,
+    give: &mut dyn FnMut(Task) -> bool,
+) -> fault::Result<()> {
+    let mut planner =
+        Planner { work, unseen: std::mem::take(&mut sides.unseen), extras, give, touched: None };
+    let listed = sides.there.is_some();
+    loop {
+        let there_place = sides.there.as_ref().and_then(Stream::place);
+        let heads = [sides.source.place(), sides.known.place(), there_place];
+        let Some(place) = heads.into_iter().flatten().min().map(<[u8]>::to_vec) else { return Ok(()) };
+        if work.stopping() {
+            return Ok(());
+        }
+        let source = sides.source.take(&place)?;
+        let known = sides.known.take(&place)?;
+        let there = match &mut sides.there {
+            Some(stream) => stream.take(&place)?.map(|(found, _)| found),
+            None => None,
+        };
+        let go_on = match source {
+            Some((found, others)) if others.is_empty() => {
+                planner.entry(found, known.map(|(_, known)| known), there, listed)?
+            }
+            Some((found, _)) => planner.clash(&found),
+            None => planner.extra(known, there, listed)?,
+        };
+        if !go_on {
+            return Ok(());
+        }
+    }
+}
+
+struct Planner<'a, 'b> {
+    work: &'a Work<'b>,
+    unseen: HashSet<Vec<u8>>,
+    extras: &'a mut Extras,
+    give: &'a mut dyn FnMut(Task) -> bool,
+    /// The directory of the tree whose attributes were kept last.
+    touched: Option<Vec<u8>>,
+}
+
+/// Whether nothing has changed since the last sync.
+fn is_still(known: &Known, found: &Known) -> bool {
+    !known.racy
+        && known.kind == found.kind
+        && known.size == found.size
+        && known.mtime == found.mtime
+        && known.ctime == found.ctime
+        && known.inode == found.inode
+}
+
+/// Whether only the clock's tick makes it doubtful that nothing has changed.
+fn may_be_same(known: &Known, found: &Known) -> bool {
+    known.kind == Kind::File
+        && known.racy
+        && known.id.is_some()
+        && is_still(&Known { racy: false, ..*known }, found)
+}
+
+impl Planner<'_, '_> {
+    fn entry(
+        &mut self,
+        found: Found,
+        known: Option<Known>,
+        there: Option<Found>,
+        listed: bool,
+    ) -> fault::Result<bool> {
+        let work = self.work;
+        let is_directory = found.known.kind == Kind::Directory;
+        let is_file = |found: &Found| found.known.kind == Kind::File;
+        let resized = there
+            .as_ref()
+            .is_some_and(|there| is_file(there) && is_file(&found) && there.known.size != found.known.size);
+        let still = known.as_ref().is_some_and(|known| same(&found, known))
+            && (!listed || there.is_some() && !resized);
+        let newer = there.as_ref().is_some_and(|there| {
+            there.known.kind == Kind::File && there.known.mtime.as_nanos() > found.known.mtime.as_nanos()
+        });
+        let todo = match (&known, &there) {
+            _ if still && is_directory => None,
+            _ if still => work.wants_check(&found.path).then_some(Todo::Check),
+            _ if work.options.update && newer && !is_directory => None,
+            (None, Some(there)) if there.known.kind == found.known.kind => Some(Todo::Compare),
+            (Some(known), _)
+                if may_be_same(known, &found.known) && (!listed || there.is_some() && !resized) =>
+            {
+                Some(Todo::Recheck)
+            }
+            _ => Some(Todo::Copy),
+        };
+        let Some(todo) = todo else {
+            work.counters.skipped.one();
+            return Ok(true);
+        };
+        if work.options.dry_run {
+            let is_new = known.is_none() && there.is_none();
+            work.planned(if is_new { Act::Create } else { Act::Change }, &found);
+            return Ok(true);
+        }
+        if let Side::Tree(root) = &work.destination
+            && todo != Todo::Check
+            && !found.path.is_empty()
+        {
+            self.touch(root, store::split_last(&found.path).0)?;
+            if is_directory && let Err(trouble) = download::make_directory(work, root, &found.path) {
+                work.ended(&found.path, Err(trouble));
+                return Ok(true);
+            }
+        }
+        let old = there.map(|there| there.known.kind).or(known.map(|known| known.kind));
+        let replaces = old.is_some_and(|old| (old == Kind::Directory) != is_directory);
+        Ok((self.give)(Task { found, todo, known, replaces }))
+    }
+
+    /// Something in a directory of the tree is about to change.
+    fn touch(&mut self, root: &Root, dir: &[u8]) -> fault::Result<()> {
+        if self.touched.as_deref() != Some(dir) {
+            finish::keep(self.work, root, dir)?;
+            self.touched = Some(dir.to_vec());
+        }
+        Ok(())
+    }
+
+    fn clash(&self, found: &Found) -> bool {
+        let text = format!(
+            "`{}` is a file, and a directory or file of the same path is there too",
+            self.work.source.show(&found.path)
+        );
+        let fault =
+            Fault::new(FaultKind::Unsupported, text).hint("a tree can hold one of them: rename the other");
+        self.work.ended(&found.path, Err(super::work::Trouble::Item(fault)));
+        true
+    }
+
+    /// What the source has not.
+    fn extra(
+        &mut self,
+        known: Option<(Vec<u8>, Known)>,
+        there: Option<Found>,
+        listed: bool,
+    ) -> fault::Result<bool> {
+        let (work, filter) = (self.work, &self.work.options.filter);
+        if work.options.delete.is_none() || (listed && there.is_none()) {
+            return Ok(true);
+        }
+        let Some(found) = there.or_else(|| known.map(|(path, known)| Found::of_known(path, known))) else {
+            return Ok(true);
+        };
+        let path = &found.path[..];
+        let may = |is_dir| filter.allows_name(&Chain::default(), path, is_dir);
+        let is_ours = path == TRASH || path.starts_with(&[TRASH, b"/"].concat()) || path.is_empty();
+        let name = store::split_last(path).1;
+        if is_ours
+            || found.implied
+            || work.drafts.is_one(name)
+            || self.is_unseen(path)
+            || !(may(true) && may(false))
+        {
+            return Ok(true);
+        }
+        if work.options.dry_run {
+            remove::plan(work, &found);
+        }
+        self.extras.push(&found)?;
+        Ok(true)
+    }
+
+    /// Whether the source could not be looked at there.
+    fn is_unseen(&self, path: &[u8]) -> bool {
+        let mut at = path;
+        while !self.unseen.is_empty() && !at.is_empty() {
+            at = store::split_last(at).0;
+            if self.unseen.contains(at) {
+                return true;
+            }
+        }
+        false
+    }
+}
+
+/// Whether an entry is as the last sync knew it. Of a directory that is only implied nothing can change.
+fn same(found: &Found, known: &Known) -> bool {
+    is_still(known, &found.known)
+        || (found.implied && known.kind == Kind::Directory && known.inode == found.known.inode)
+}

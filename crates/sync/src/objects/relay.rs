@@ -1,0 +1,194 @@
+//! From an object store to an object store.
+
+use chunk::Id;
+use fault::Kind as FaultKind;
+use store::Kind;
+use store::objects::{Bytes, Labels, Object, is_changed};
+
+use super::labels::Posix;
+use super::side::Place;
+use super::upload::{hash_of, piece_for};
+use super::work::{Done, PIECE, PIECES_AT_ONCE, TRIES, Task, Todo, Trouble, Work};
+use crate::index::Known;
+use crate::options::Verify;
+
+/// Does one entry.
+pub fn relay(work: &Work<'_>, task: &Task) -> Result<Done, Trouble> {
+    let (from, to) = (work.source_store()?, work.destination_store()?);
+    if task.found.implied {
+        // No object says that it is there, and none is needed.
+        return Ok(Done::Known(task.found.known));
+    }
+    let is_directory = task.found.known.kind == Kind::Directory;
+    let (key, is_apart) = to.key(&task.found.path, is_directory);
+    if task.todo == Todo::Check && checks_out(work, to, &key, task)? {
+        work.counters.skipped.one();
+        return Ok(Done::Known(task.known.unwrap_or(task.found.known)));
+    }
+    for _ in 0..TRIES {
+        if work.stopping() {
+            return Err(Trouble::Stopped);
+        }
+        if task.replaces {
+            to.store.delete(&[to.key(&task.found.path, !is_directory).0])?;
+        }
+        if is_apart {
+            to.write_path(&task.found.path, task.found.known.kind)?;
+        }
+        match send(work, task, (from, to), &key) {
+            Err(Trouble::Item(fault)) if is_changed(&fault) => {}
+            Err(Trouble::Item(fault)) if fault.kind() == FaultKind::NotFound => {
+                return Err(Trouble::Vanished);
+            }
+            done => return done,
+        }
+    }
+    Err(Trouble::Unstable)
+}
+
+fn send(work: &Work<'_>, task: &Task, (from, to): (&Place, &Place), key: &str) -> Result<Done, Trouble> {
+    let found = &task.found;
+    let done = |id: Option<Id>| {
+        let racy = found.tag.is_empty() && work.is_racy(found.known.mtime);
+        Ok(Done::Known(Known { id: id.map(|id| id.short()), racy, ..found.known }))
+    };
+    if key.ends_with('/') && !to.abilities.directory_marks {
+        return done(None);
+    }
+    let whole = found.known.size <= PIECE && from.abilities.labels_with_content && !found.key.ends_with('/');
+    let (object, content) = if whole {
+        let (object, bytes) = from.store.read_whole(&found.key, PIECE)?;
+        (object, Some(bytes))
+    } else {
+        match from.look(&found.key) {
+            Err(fault) if fault.kind() == FaultKind::NotFound && found.key.ends_with('/') => {
+                return done(None);
+            }
+            looked => (looked?, None),
+        }
+    };
+    if task.todo == Todo::Compare && is_there(to, key, &object)? {
+        work.counters.skipped.one();
+        return done(None);
+    }
+    let labels = carried(&object, from, to)?;
+    let tag = Some(&object.tag[..]).filter(|tag| !tag.is_empty() && from.abilities.tied_reads);
+    let (id, written) = if object.size <= PIECE {
+        let bytes = match content {
+            Some(bytes) => bytes,
+            None if object.size == 0 => Bytes::new(),
+            None => from.store.read(&found.key, 0..object.size, tag)?,
+        };
+        work.throttle(object.size);
+        let id = Id::of(&bytes);
+        (id, to.store.write(key, bytes, &labels)?)
+    } else {
+        in_parts(work, &object, (from, to), key, &labels, tag)?
+    };
+    if object.size <= PIECE {
+        work.passed(object.size);
+    }
+    if work.options.verify != Verify::None && found.known.kind == Kind::File {
+        let tag = Some(&written[..]).filter(|tag| !tag.is_empty() && to.abilities.tied_reads);
+        if hash_of(work, to, key, object.size, tag)? != Some(id) {
+            let text = format!("`{}{key}` reads back differently than it was written", to.store.shown());
+            let fault = fault::Fault::new(FaultKind::Corrupt, text);
+            return Err(Trouble::Item(fault.hint("does somebody else write there? sync again")));
+        }
+        work.counters.bytes_verified.add(object.size);
+    }
+    if found.known.kind == Kind::Directory {
+        work.counters.made.one();
+    } else {
+        work.counters.copied.one();
+    }
+    done(Some(id))
+}
+
+fn in_parts(
+    work: &Work<'_>,
+    object: &Object,
+    (from, to): (&Place, &Place),
+    key: &str,
+    labels: &Labels,
+    tag: Option<&str>,
+) -> Result<(Id, String), Trouble> {
+    let _turn = work.large();
+    let piece = piece_for(to, object.size);
+    let mut upload = to.store.begin(key, labels, PIECES_AT_ONCE)?;
+    let (mut hasher, mut at) = (blake3::Hasher::new(), 0);
+    while at < object.size {
+        let end = object.size.min(at + piece);
+        let sent = if work.stopping() {
+            Err(Trouble::Stopped)
+        } else {
+            from.store.read(&object.key, at..end, tag).map_err(Trouble::from).and_then(|bytes| {
+                work.throttle(end - at);
+                hasher.update(&bytes);
+                upload.part(bytes).map_err(Trouble::from)
+            })
+        };
+        if let Err(trouble) = sent {
+            upload.discard();
+            return Err(trouble);
+        }
+        work.passed(end - at);
+        at = end;
+    }
+    Ok((Id(*hasher.finalize().as_bytes()), upload.finish()?))
+}
+
+/// The labels for the destination: the same where both sides name them alike, otherwise what they mean.
+fn carried(object: &Object, from: &Place, to: &Place) -> Result<Labels, Trouble> {
+    let none = Labels::new();
+    let labels = object.labels.as_ref().unwrap_or(&none);
+    if !to.abilities.labels || labels.is_empty() {
+        return Ok(none);
+    }
+    let mut posix = Posix::read(object);
+    if let Some(hash) = posix.spilled {
+        let named = from.read_attributes(&hash)?;
+        to.write_attributes(&super::labels::encode_named(&named))?;
+        if from.abilities.plain_label_names != to.abilities.plain_label_names {
+            posix.named = named;
+            posix.spilled = None;
+        }
+    }
+    if from.abilities.plain_label_names == to.abilities.plain_label_names {
+        return Ok(labels.clone());
+    }
+    let (labels, apart) = posix.labels(&to.abilities);
+    if let Some(bytes) = apart {
+        to.write_attributes(&bytes)?;
+    }
+    Ok(labels)
+}
+
+/// Whether the destination has the object already, though no sync of ours knows: size and tag are equal. Tags of different
+/// kinds of stores never are.
+fn is_there(to: &Place, key: &str, object: &Object) -> Result<bool, Trouble> {
+    match to.look(key) {
+        Err(fault) if fault.kind() == FaultKind::NotFound => Ok(false),
+        found => {
+            let found = found?;
+            let alike = Posix::read(&found) == Posix::read(object);
+            Ok(found.size == object.size && !found.tag.is_empty() && found.tag == object.tag && alike)
+        }
+    }
+}
+
+fn checks_out(work: &Work<'_>, to: &Place, key: &str, task: &Task) -> Result<bool, Trouble> {
+    let Some(known) = task.known.filter(|known| known.kind == Kind::File) else { return Ok(true) };
+    let Some(id) = known.id else { return Ok(false) };
+    match hash_of(work, to, key, known.size, None) {
+        Ok(found) => {
+            let right = found.is_some_and(|found| found.short() == id);
+            if right {
+                work.counters.bytes_verified.add(known.size);
+            }
+            Ok(right)
+        }
+        Err(Trouble::Item(fault)) if fault.kind() == FaultKind::NotFound => Ok(false),
+        Err(trouble) => Err(trouble),
+    }
+}

@@ -1,0 +1,76 @@
+//! A whole job, once.
+
+use std::sync::Mutex;
+use std::time::Instant;
+
+use crate::counters::Counters;
+use crate::event::{Event, Watcher};
+use crate::job::lock;
+use crate::objects;
+use crate::options::Options;
+use crate::record::{Entries, Failure, MOST_FAILURES, Record, Sizes, VERSION};
+use crate::scope::Scope;
+use crate::session::Session;
+
+/// Makes the destination like the source. Entries that can't be done are told to `watcher` and counted; an error is
+/// returned only where the job as a whole could not go on.
+pub fn run(options: &Options, watcher: &dyn Watcher, counters: &Counters) -> fault::Result<Record> {
+    if objects::has_location(options) {
+        return objects::run(options, watcher, counters);
+    }
+    let started = (Instant::now(), jiff::Zoned::now());
+    let listener = Listener::new(watcher);
+    let mut session = Session::open(options, &listener)?;
+    let round = session.round(&Scope::All, &listener, counters)?;
+    let record = Record {
+        version: VERSION,
+        state: round.end,
+        source: session.roots.paths.0.display().to_string(),
+        destination: session.roots.paths.1.display().to_string(),
+        dry_run: options.dry_run,
+        started: started.1.timestamp().to_string(),
+        elapsed_ns: u64::try_from(started.0.elapsed().as_nanos()).unwrap_or(u64::MAX),
+        entries: Entries::of(counters),
+        bytes: Sizes::of(counters),
+        failures: listener.take(),
+        watched: None,
+    };
+    if !options.dry_run {
+        session.keep(&record)?;
+    }
+    Ok(record)
+}
+
+/// Keeps the first failures for the record.
+pub struct Listener<'a> {
+    inner: &'a dyn Watcher,
+    failures: Mutex<Vec<Failure>>,
+}
+
+impl<'a> Listener<'a> {
+    /// In front of `inner`.
+    pub fn new(inner: &'a dyn Watcher) -> Self {
+        Self { inner, failures: Mutex::default() }
+    }
+
+    /// The failures so far.
+    pub fn take(&self) -> Vec<Failure> {
+        std::mem::take(&mut *lock(&self.failures))
+    }
+}
+
+impl Watcher for Listener<'_> {
+    fn event(&self, event: &Event<'_>) {
+        if let Event::Failed(path, fault) | Event::Unstable(path, fault) = event {
+            let mut failures = lock(&self.failures);
+            if failures.len() < MOST_FAILURES {
+                failures.push(Failure::of(path, fault));
+            }
+        }
+        self.inner.event(event);
+    }
+
+    fn stopping(&self) -> bool {
+        self.inner.stopping()
+    }
+}

@@ -1,0 +1,12 @@
+//! Trees of files for tests of what moves them: everything that can be seen of one, one that is full of traps, and random
+//! ones with random changes.
+
+#![allow(clippy::unwrap_used, reason = "a tree that can't be made is a failed test")]
+
+mod picture;
+mod random;
+mod traps;
+
+pub use picture::{Entry, Picture, differences, picture};
+pub use random::Random;
+pub use traps::trap_tree;
