@@ -10,8 +10,9 @@ use crate::filter::Chain;
 use crate::index::{Itself, Recall};
 use crate::item::Pair;
 use crate::job::{Hand, Job, Trouble};
+use crate::look::{Joined, Look};
 use crate::scope::Inside;
-use crate::visit::{Joined, Look, SHALLOW, heal, is_wanted, list, visit_existing};
+use crate::visit::{SHALLOW, heal, is_wanted, list, visit_existing};
 
 /// Looks at what changed in the directory `dir`.
 pub fn visit_changed(job: &Job<'_>, hand: &mut Hand, dir: &[u8], inside: &Inside) {

@@ -20,6 +20,7 @@ mod judge;
 mod large;
 mod ledger;
 mod links;
+mod look;
 mod names;
 mod objects;
 mod options;

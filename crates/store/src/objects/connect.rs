@@ -67,6 +67,7 @@ fn abilities(service: Service) -> Abilities {
         directory_marks: true,
         tied_reads: true,
         tags: true,
+        tags_follow_labels: false,
         copies: true,
         longest_key: 1024,
         least_part: 5 << 20,
@@ -77,11 +78,12 @@ fn abilities(service: Service) -> Abilities {
         Service::Azure => Abilities {
             most_label_bytes: 8 << 10,
             plain_label_names: true,
+            tags_follow_labels: true,
             most_parts: 50_000,
             least_part: 1,
             ..object_store
         },
-        Service::Google => Abilities { most_label_bytes: 8 << 10, ..object_store },
+        Service::Google => Abilities { most_label_bytes: 8 << 10, tags_follow_labels: true, ..object_store },
         Service::Swift => Abilities { most_label_bytes: 4 << 10, most_parts: 1000, ..object_store },
         Service::Hdfs => Abilities {
             labels: false,

@@ -59,6 +59,7 @@ impl ObjectStore for Memory {
             directory_marks: true,
             tied_reads: true,
             tags: true,
+            tags_follow_labels: true,
             copies: true,
             longest_key: 1024,
             least_part: 1,

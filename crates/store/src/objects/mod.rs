@@ -48,6 +48,8 @@ pub struct Abilities {
     pub tied_reads: bool,
     /// Objects carry a tag that changes with their content.
     pub tags: bool,
+    /// Writing the same content again with other labels changes the tag too: it is not just a hash of the content.
+    pub tags_follow_labels: bool,
     /// The store copies an object without its content passing through us.
     pub copies: bool,
     /// Bytes of the longest key, the prefix of the location included.

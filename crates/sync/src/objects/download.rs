@@ -8,7 +8,9 @@ use chunk::{Id, LEAF, Leaves, leaf_id};
 use fault::{Fault, Kind as FaultKind};
 use rustix::fs::{Mode, mkdirat, renameat, symlinkat};
 use store::objects::{Bytes, Object, is_changed};
-use store::{Draft, Errno, Kind, Root, Stamp, meta_of, meta_of_entry, read_full, write_full};
+use store::{
+    Attributes, Draft, Errno, Kind, Meta, Root, Stamp, meta_of, meta_of_entry, read_full, write_full,
+};
 
 use super::labels::Posix;
 use super::side::Place;
@@ -124,7 +126,8 @@ impl Target<'_, '_> {
     fn fetch(&self, task: &Task) -> Result<Done, Trouble> {
         let (work, place, found) = (self.work, self.place, &task.found);
         let large = found.known.size > PIECE;
-        let (object, content) = if large || !place.abilities.labels_with_content {
+        let (object, content) = if large || task.todo == Todo::Recheck || !place.abilities.labels_with_content
+        {
             (place.look(&found.key)?, None)
         } else {
             let (object, bytes) = place.store.read_whole(&found.key, PIECE)?;
@@ -141,6 +144,12 @@ impl Target<'_, '_> {
         } else if task.todo == Todo::Compare && self.is_there(&object, &posix) {
             work.counters.skipped.one();
             return Ok(Done::Known(found.known));
+        } else if let Some(id) = self.unchanged(task, &object, &posix) {
+            if let Some(group) = posix.group {
+                super::finish::link_later(work, group, self.path, id)?;
+            }
+            work.counters.skipped.one();
+            return Ok(Done::Known(Known { id: Some(id), racy: work.is_racy_object(found), ..found.known }));
         }
         let read_tag = Some(&object.tag[..]).filter(|tag| !tag.is_empty() && place.abilities.tied_reads);
         let id = match posix.kind {
@@ -167,10 +176,10 @@ impl Target<'_, '_> {
             }
         };
         if let Some(group) = posix.group.filter(|_| posix.kind == Kind::File) {
-            super::finish::link_later(work, group, self.path, &id)?;
+            super::finish::link_later(work, group, self.path, id.short())?;
         }
         // As listed: if it was replaced since, the next listing differs and it is copied again.
-        let racy = found.tag.is_empty() && work.is_racy(found.known.mtime);
+        let racy = work.is_racy_object(found);
         Ok(Done::Known(Known { id: Some(id.short()), racy, ..found.known }))
     }
 
@@ -198,18 +207,40 @@ impl Target<'_, '_> {
 
     /// Whether the tree has the file already, though no sync of ours knows: size, time and mode are equal.
     fn is_there(&self, object: &Object, posix: &Posix) -> bool {
-        let Ok(there) = meta_of_entry(self.dir, self.name) else { return false };
-        let wanted = posix.attributes(object.modified, self.work.birth.umask, self.work.with_owner);
+        let Some((there, _)) = self.alike(object, posix) else { return false };
         there.kind == Kind::File
-            && posix.kind == Kind::File
             && there.links == 1
             && posix.group.is_none()
-            && there.size == object.size
-            && there.mtime == wanted.mtime
-            && there.mode == wanted.mode
-            && wanted.owner.is_none_or(|owner| owner == (there.uid, there.gid))
             // It was written after the object, which may have changed without its size and time showing it.
             && object.modified.as_nanos() + CLOCKS < there.ctime.as_nanos()
+    }
+
+    /// What is in the tree under the name and what it should have, if it has the kind, size, time, mode and owner that
+    /// the labels say.
+    fn alike(&self, object: &Object, posix: &Posix) -> Option<(Meta, Attributes)> {
+        let there = meta_of_entry(self.dir, self.name).ok()?;
+        let wanted = posix.attributes(object.modified, self.work.birth.umask, self.work.with_owner);
+        let alike = there.kind == posix.kind
+            && (there.kind != Kind::File || there.size == object.size)
+            && there.mtime == wanted.mtime
+            && (there.kind == Kind::Symlink || there.mode == wanted.mode)
+            && wanted.owner.is_none_or(|owner| owner == (there.uid, there.gid));
+        alike.then_some((there, wanted))
+    }
+
+    /// The hash of an entry whose tag says that its content is what the last sync brought, and that has in the tree what
+    /// its labels say. Device files are made anew, and so is a name that is not of several any more.
+    fn unchanged(&self, task: &Task, object: &Object, posix: &Posix) -> Option<[u8; 16]> {
+        let same_tag = !object.tag.is_empty() && object.tag == task.found.tag;
+        let id = task.known.and_then(|known| known.id).filter(|_| task.todo == Todo::Recheck && same_tag)?;
+        let (there, mut wanted) = self.alike(object, posix)?;
+        if there.kind.is_device() || there.links > 1 && posix.group.is_none() {
+            return None;
+        }
+        let mut named = store::named_of_entry(self.dir, self.name).ok()?;
+        named.sort_unstable();
+        wanted.named.sort_unstable();
+        (named == wanted.named).then_some(id)
     }
 
     fn draft(&self) -> Result<Draft, Trouble> {

@@ -12,9 +12,9 @@ use crate::index::wire::{damaged, put, put_bytes, put_signed, take, take_bytes, 
 use crate::job::{Desk, lock};
 
 /// Notes one name of a file with several.
-pub fn link_later(work: &Work<'_>, group: [u8; 8], path: &[u8], id: &chunk::Id) -> fault::Result<()> {
+pub fn link_later(work: &Work<'_>, group: [u8; 8], path: &[u8], id: [u8; 16]) -> fault::Result<()> {
     let mut record = group.to_vec();
-    record.extend_from_slice(&id.short());
+    record.extend_from_slice(&id);
     record.extend_from_slice(path);
     lock(&work.links).push(&record)
 }
@@ -57,7 +57,8 @@ fn link(work: &Work<'_>, root: &Root, from: &[u8], to: &[u8]) -> Result<(), Trou
 
 /// A directory gets its attributes at the end.
 pub fn later(work: &Work<'_>, found: &Found, posix: &Posix) -> fault::Result<()> {
-    note(work, &found.path, 0, Some(&found.known), posix, found.known.mtime)
+    let known = Known { racy: work.is_racy_object(found), ..found.known };
+    note(work, &found.path, 0, Some(&known), posix, found.known.mtime)
 }
 
 /// Something is about to change in a directory that itself has not changed: it gets back what it has now.
@@ -93,6 +94,7 @@ fn note(
     put_bytes(&mut record, &encode_named(&attributes.named));
     put(&mut record, u64::from(known.is_some()));
     if let Some(known) = known {
+        put(&mut record, known.racy.into());
         put(&mut record, known.inode);
         put_signed(&mut record, known.mtime.seconds);
         put(&mut record, known.mtime.nanos.into());
@@ -132,11 +134,12 @@ fn finish(work: &Work<'_>, root: &Root, path: &[u8], mut from: &[u8]) -> Result<
     let (mtime, atime) = (stamp()?, stamp()?);
     let named = decode_named(take_bytes(from)?)?;
     let known = if take(from)? == 1 {
+        let racy = take(from)? == 1;
         let inode = take(from)?;
         let mtime = Stamp { seconds: take_signed(from)?, nanos: take_u32(from)? };
         Some(Known {
             kind: Kind::Directory,
-            racy: false,
+            racy,
             linked: false,
             size: 0,
             mtime,

@@ -49,13 +49,17 @@ pub fn relay(work: &Work<'_>, task: &Task) -> Result<Done, Trouble> {
 fn send(work: &Work<'_>, task: &Task, (from, to): (&Place, &Place), key: &str) -> Result<Done, Trouble> {
     let found = &task.found;
     let done = |id: Option<Id>| {
-        let racy = found.tag.is_empty() && work.is_racy(found.known.mtime);
+        let racy = work.is_racy_object(found);
         Ok(Done::Known(Known { id: id.map(|id| id.short()), racy, ..found.known }))
     };
     if key.ends_with('/') && !to.abilities.directory_marks {
         return done(None);
     }
-    let whole = found.known.size <= PIECE && from.abilities.labels_with_content && !found.key.ends_with('/');
+    let rechecks = task.todo == Todo::Recheck;
+    let whole = !rechecks
+        && found.known.size <= PIECE
+        && from.abilities.labels_with_content
+        && !found.key.ends_with('/');
     let (object, content) = if whole {
         let (object, bytes) = from.store.read_whole(&found.key, PIECE)?;
         (object, Some(bytes))
@@ -67,9 +71,11 @@ fn send(work: &Work<'_>, task: &Task, (from, to): (&Place, &Place), key: &str) -
             looked => (looked?, None),
         }
     };
-    if task.todo == Todo::Compare && is_there(to, key, &object)? {
+    let same_tag = rechecks && !object.tag.is_empty() && object.tag == found.tag;
+    if (task.todo == Todo::Compare || same_tag) && is_there(to, key, &object, same_tag)? {
         work.counters.skipped.one();
-        return done(None);
+        let id = task.known.and_then(|known| known.id).filter(|_| same_tag);
+        return Ok(Done::Known(Known { id, racy: work.is_racy_object(found), ..found.known }));
     }
     let labels = carried(&object, from, to)?;
     let tag = Some(&object.tag[..]).filter(|tag| !tag.is_empty() && from.abilities.tied_reads);
@@ -164,15 +170,16 @@ fn carried(object: &Object, from: &Place, to: &Place) -> Result<Labels, Trouble>
     Ok(labels)
 }
 
-/// Whether the destination has the object already, though no sync of ours knows: size and tag are equal. Tags of different
-/// kinds of stores never are.
-fn is_there(to: &Place, key: &str, object: &Object) -> Result<bool, Trouble> {
+/// Whether the destination has the object already: size, labels and tag are equal. Tags of different kinds of stores never
+/// are; `same_content` says that the last sync brought this content there.
+fn is_there(to: &Place, key: &str, object: &Object, same_content: bool) -> Result<bool, Trouble> {
     match to.look(key) {
         Err(fault) if fault.kind() == FaultKind::NotFound => Ok(false),
         found => {
             let found = found?;
             let alike = Posix::read(&found) == Posix::read(object);
-            Ok(found.size == object.size && !found.tag.is_empty() && found.tag == object.tag && alike)
+            let same_tag = !found.tag.is_empty() && found.tag == object.tag;
+            Ok(found.size == object.size && (same_content || same_tag) && alike)
         }
     }
 }

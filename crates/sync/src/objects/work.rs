@@ -268,6 +268,13 @@ impl<'a> Work<'a> {
         Stamp::now().as_nanos() - changed.as_nanos() < self.racy_nanos
     }
 
+    /// Whether an object, as it was listed, may have a younger twin that looks the same: written within the tick of the
+    /// store's clock, under a tag that says nothing of the labels.
+    pub fn is_racy_object(&self, found: &Found) -> bool {
+        let told = self.source_store().is_ok_and(|place| place.abilities.tags_follow_labels);
+        (!told || found.tag.is_empty()) && self.is_racy(found.known.mtime)
+    }
+
     /// Whether an unchanged file is read back.
     pub fn wants_check(&self, path: &[u8]) -> bool {
         match self.options.verify {

@@ -89,6 +89,34 @@ fn changes_and_deletes_follow_to_s3_and_back() {
     changes_follow(&server);
 }
 
+/// The content stays, so its tag stays, and a store's clock has whole seconds: only looking at the labels tells.
+#[test]
+fn attributes_that_change_within_a_second_follow() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let Some(server) = servers::s3("changes of attributes in S3") else { return };
+    let place = Place::new(&server);
+    let (source, back) = (place.path("source"), place.path("back"));
+    std::fs::create_dir_all(source.join("dir")).unwrap();
+    for name in ["file", "dir/one"] {
+        std::fs::write(source.join(name), name).unwrap();
+    }
+    std::fs::hard_link(source.join("dir/one"), source.join("dir/two")).unwrap();
+    std::os::unix::fs::symlink("target", source.join("link")).unwrap();
+    let (up, down) = (place.order(&source, &place.location("t")), place.order(&place.location("t"), &back));
+    for mode in [0o700, 0o750, 0o711, 0o755, 0o770] {
+        for name in ["file", "dir", "dir/one"] {
+            std::fs::set_permissions(source.join(name), std::fs::Permissions::from_mode(mode)).unwrap();
+        }
+        place.run_well(&up);
+        place.run_well(&down);
+        assert_equal(&source, &back);
+    }
+    let report = place.run_well(&down);
+    assert_eq!(report.entries("copied") + report.bytes("sent_bytes"), 0, "{report:#?}");
+    assert_equal(&source, &back);
+}
+
 #[test]
 fn a_tree_goes_from_store_to_store() {
     if !can("a tree of traps", &[Need::Root]) {
