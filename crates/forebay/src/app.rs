@@ -3,8 +3,8 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::Parser as _;
 use clap::error::ErrorKind;
+use clap::{CommandFactory as _, Parser as _};
 use console::{Format, Printer};
 
 use crate::cli::{Cli, foreign};
@@ -15,6 +15,12 @@ use crate::{exit, logs};
 
 /// Runs the command that `arguments` ask for.
 pub fn run(arguments: &[OsString]) -> ExitCode {
+    if arguments.len() <= 1 {
+        // clap's own help for this case stays away where an environment variable stands for an option.
+        let failure = Failure::CommandLine(Cli::command().render_help());
+        failure.tell(&printer(wanted_format(arguments), false));
+        return exit::code(failure.exit_code());
+    }
     let cli = match Cli::try_parse_from(foreign::arranged(arguments)) {
         Ok(cli) => cli,
         Err(error) => return exit::code(not_a_command(&error, arguments)),

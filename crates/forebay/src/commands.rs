@@ -117,6 +117,12 @@ impl Context<'_> {
 /// What every command returns.
 pub type Result = std::result::Result<Outcome, Failure>;
 
+/// Reads what the person wrote before any host is asked for anything. Of the processes that a launcher started, the one that
+/// speaks does it: the others may not even see the file.
+fn first(read: impl FnOnce() -> std::result::Result<(), Failure>) -> std::result::Result<(), Failure> {
+    if is_silent() { Ok(()) } else { read() }
+}
+
 /// Runs one command.
 pub fn run(context: &Context<'_>, command: Command) -> Result {
     if matches!(
@@ -147,12 +153,14 @@ pub fn run(context: &Context<'_>, command: Command) -> Result {
             CatalogAction::Calibrate(arguments) => catalog::calibrate(context, &arguments),
         },
         Command::Prove(arguments) => {
+            first(|| Ok(::spec::load(&arguments.spec).map(drop)?))?;
             fleet::over(context, &arguments.fleet, |context| prove::run(context, &arguments))
         }
         Command::Iotest(arguments) => {
             fleet::over(context, &arguments.fleet, |context| iotest::run(context, &arguments))
         }
         Command::Run(arguments) => {
+            first(|| Ok(run::load(&arguments).map(drop)?))?;
             fleet::over(context, &arguments.fleet, |context| run::run(context, &arguments))
         }
         Command::Ior(arguments) => {
@@ -163,6 +171,7 @@ pub fn run(context: &Context<'_>, command: Command) -> Result {
             HostsAction::Check(arguments) => hosts::check(context, &arguments),
         },
         Command::Io500(arguments) => {
+            first(|| Ok(arguments.config.iter().try_for_each(|path| io500::load(path).map(drop))?))?;
             fleet::over(context, &arguments.fleet, |context| io500::run(context, &arguments))
         }
         Command::Mdtest(arguments) => {

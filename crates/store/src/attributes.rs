@@ -10,6 +10,38 @@ use crate::{Errno, Meta, Os, Stamp};
 /// Extended attributes: name and value, in the order of the file system.
 pub type Named = Vec<(Vec<u8>, Vec<u8>)>;
 
+/// Which extended attributes take part; the others are neither read, nor set, nor removed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Extended {
+    /// POSIX ACLs.
+    pub acls: bool,
+    /// All others.
+    pub others: bool,
+}
+
+impl Default for Extended {
+    fn default() -> Self {
+        Self { acls: true, others: true }
+    }
+}
+
+impl Extended {
+    fn takes(self, name: &[u8]) -> bool {
+        let is_acl = name == ACL.as_bytes() || name == DEFAULT_ACL.as_bytes();
+        is_portable(name) && if is_acl { self.acls } else { self.others }
+    }
+
+    /// Those of `named` that take part.
+    pub fn of(self, mut named: Named) -> Named {
+        named.retain(|(name, _)| self.takes(name));
+        named
+    }
+
+    fn is_nothing(self) -> bool {
+        !self.acls && !self.others
+    }
+}
+
 /// What an entry has beside its content.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Attributes {
@@ -115,35 +147,42 @@ fn through_proc(dir: impl AsFd, name: &[u8]) -> Vec<u8> {
 }
 
 /// The extended attributes of an open file or directory that can be carried to another file system.
-pub fn named(file: impl AsFd) -> Os<Named> {
+pub fn named(file: impl AsFd, extended: Extended) -> Os<Named> {
+    if extended.is_nothing() {
+        return Ok(Named::new());
+    }
     let mut short = [0u8; 256];
+    let get = |name: &[u8], buffer: &mut [u8]| fgetxattr(&file, name, buffer);
     match flistxattr(&file, &mut short[..]) {
         Ok(0) | Err(Errno::OPNOTSUPP) => Ok(Named::new()),
-        Ok(length) => values(&short[..length], |name, buffer| fgetxattr(&file, name, buffer)),
+        Ok(length) => values(&short[..length], extended, get),
         Err(Errno::RANGE) => {
             let mut list = vec![0; MOST];
             let length = flistxattr(&file, &mut list[..])?;
-            values(&list[..length], |name, buffer| fgetxattr(&file, name, buffer))
+            values(&list[..length], extended, get)
         }
         Err(error) => Err(error),
     }
 }
 
 /// The same of a symlink, fifo or device.
-pub fn named_of_entry(dir: impl AsFd, name: &[u8]) -> Os<Named> {
+pub fn named_of_entry(dir: impl AsFd, name: &[u8], extended: Extended) -> Os<Named> {
+    if extended.is_nothing() {
+        return Ok(Named::new());
+    }
     let path = through_proc(dir, name);
     let mut list = vec![0; MOST];
     match llistxattr(&path[..], &mut list[..]) {
         Ok(0) | Err(Errno::OPNOTSUPP) => Ok(Named::new()),
-        Ok(length) => values(&list[..length], |key, buffer| lgetxattr(&path[..], key, buffer)),
+        Ok(length) => values(&list[..length], extended, |key, buffer| lgetxattr(&path[..], key, buffer)),
         Err(error) => Err(error),
     }
 }
 
-fn values(list: &[u8], get: impl Fn(&[u8], &mut [u8]) -> Os<usize>) -> Os<Named> {
+fn values(list: &[u8], extended: Extended, get: impl Fn(&[u8], &mut [u8]) -> Os<usize>) -> Os<Named> {
     let mut found = Named::new();
     let mut buffer = Vec::new();
-    for name in list.split(|&byte| byte == 0).filter(|name| !name.is_empty() && is_portable(name)) {
+    for name in list.split(|&byte| byte == 0).filter(|name| !name.is_empty() && extended.takes(name)) {
         buffer.resize(MOST, 0);
         match get(name, &mut buffer) {
             Ok(length) => found.push((name.to_vec(), buffer[..length].to_vec())),
@@ -160,8 +199,8 @@ fn is_portable(name: &[u8]) -> bool {
 }
 
 /// Removes the extended attributes that an open file has and `wanted` has not.
-pub fn clear_named(file: impl AsFd, wanted: &Named) -> Os<()> {
-    for (name, _) in named(&file)? {
+pub fn clear_named(file: impl AsFd, wanted: &Named, extended: Extended) -> Os<()> {
+    for (name, _) in named(&file, extended)? {
         if !wanted.iter().any(|(wanted, _)| *wanted == name) {
             match fremovexattr(&file, &name[..]) {
                 Ok(()) | Err(Errno::NODATA | Errno::OPNOTSUPP) => {}
@@ -198,6 +237,10 @@ mod tests {
         for name in [&b"user.proj"[..], b"trusted.t", b"system.posix_acl_access", b"security.capability"] {
             assert!(is_portable(name));
         }
+        let (acls, others) = (Extended { acls: true, others: false }, Extended { acls: false, others: true });
+        assert!(acls.takes(b"system.posix_acl_default") && !acls.takes(b"user.proj"));
+        assert!(others.takes(b"user.proj") && !others.takes(b"system.posix_acl_access"));
+        assert!(!others.takes(b"trusted.lov"));
     }
 
     #[test]

@@ -22,7 +22,7 @@ mod system;
 
 pub use access::{open_dir_in, open_reading, read_full, read_link, write_full};
 pub use attributes::{
-    Attributes, Named, apply, apply_to_link, clear_named, drop_inherited, named, named_of_entry,
+    Attributes, Extended, Named, apply, apply_to_link, clear_named, drop_inherited, named, named_of_entry,
 };
 pub use copying::{clone_file, copy_between, copy_range, punch};
 pub use holes::{Extent, extents, is_sparse};

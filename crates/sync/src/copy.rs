@@ -253,10 +253,10 @@ fn finish_page(
     path: &dyn Fn() -> Vec<u8>,
 ) -> Result<(), Trouble> {
     let mut wanted = Attributes::of(meta, job.rules.with_owner);
-    wanted.named =
-        store::named(source).map_err(|error| job.at_source("read attributes of", &path(), error))?;
+    wanted.named = store::named(source, job.options.extended)
+        .map_err(|error| job.at_source("read attributes of", &path(), error))?;
     let unset = |error| job.at_destination("remove inherited attributes of", &path(), error);
-    if target.default_acl {
+    if target.default_acl && job.options.extended.acls {
         store::drop_inherited(page.fd()).map_err(unset)?;
     }
     let now = match target.birth {

@@ -39,8 +39,9 @@ fn finish(job: &Job<'_>, dir: &[u8]) -> Result<(), Trouble> {
     };
     let meta = meta_of(&source).map_err(|error| job.at_source("look at", dir, error))?;
     let mut wanted = Attributes::of(&meta, job.rules.with_owner);
-    wanted.named = store::named(&source).map_err(|error| job.at_source("read attributes of", dir, error))?;
-    store::clear_named(&there, &wanted.named).map_err(unset)?;
+    wanted.named = store::named(&source, job.options.extended)
+        .map_err(|error| job.at_source("read attributes of", dir, error))?;
+    store::clear_named(&there, &wanted.named, job.options.extended).map_err(unset)?;
     let now = meta_of(&there).map_err(unset)?;
     store::apply(&there, &wanted, &now).map_err(|(action, error)| job.at_destination(&action, dir, error))?;
     if job.is_complete(dir) {

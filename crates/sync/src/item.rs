@@ -286,16 +286,18 @@ fn set_attributes(
     dir: BorrowedFd<'_>,
     only_if_needed: bool,
 ) -> Result<(), Trouble> {
-    let path = || pair.below(&item.name);
+    let (path, extended) = (|| pair.below(&item.name), job.options.extended);
     let unset = |error| job.at_destination("set attributes of", &path(), error);
     let source = store::open_reading(&pair.source, &item.name)
         .map_err(|error| job.at_source("open", &path(), error))?;
     let file = store::open_reading(dir, &item.name).map_err(unset)?;
     let there = meta_of(&file).map_err(unset)?;
     let mut wanted = Attributes::of(&item.meta, job.rules.with_owner);
-    wanted.named =
-        store::named(&source).map_err(|error| job.at_source("read attributes of", &path(), error))?;
-    if only_if_needed && is_alike(job, &wanted, &there) && store::named(&file).map_err(unset)? == wanted.named
+    wanted.named = store::named(&source, extended)
+        .map_err(|error| job.at_source("read attributes of", &path(), error))?;
+    if only_if_needed
+        && is_alike(job, &wanted, &there)
+        && store::named(&file, extended).map_err(unset)? == wanted.named
     {
         job.counters.skipped.one();
         return Ok(());
@@ -304,7 +306,7 @@ fn set_attributes(
         // Another name of the same file would change with it.
         return Err(Trouble::Item(shared_with_others(job, &path())));
     }
-    store::clear_named(&file, &wanted.named).map_err(unset)?;
+    store::clear_named(&file, &wanted.named, extended).map_err(unset)?;
     store::apply(&file, &wanted, &there)
         .map_err(|(action, error)| job.at_destination(&action, &path(), error))?;
     job.counters.updated.one();
@@ -397,7 +399,7 @@ pub fn make_in(
         }
     }
     let mut wanted = Attributes::of(meta, job.rules.with_owner);
-    wanted.named = store::named_of_entry(from, name)
+    wanted.named = store::named_of_entry(from, name, job.options.extended)
         .map_err(|error| job.at_source("read attributes of", &path(), error))?;
     store::apply_to_link(dir, new, &wanted)
         .map_err(|(action, error)| job.at_destination(&action, &path(), error))?;

@@ -80,9 +80,8 @@ pub struct Desk {
     pub behind: Mutex<Changes>,
     /// Names of files with several that wait for the same: the name to link to, and the new one.
     pub late_links: Mutex<Vec<(Vec<u8>, Vec<u8>)>>,
-    /// Directories that are looked at with all below them, after what changed piece by piece; `None` where they need not
-    /// wait.
-    pub trees: Mutex<Option<BTreeSet<Vec<u8>>>>,
+    /// Directories that are looked at with all below them when everything else has been.
+    pub trees: Mutex<BTreeSet<Vec<u8>>>,
 }
 
 /// What new files of this process have from the start.
@@ -295,6 +294,9 @@ impl<'a> Job<'a> {
         let fault = Fault::os(action, &self.destination.show(path), error);
         match error {
             Errno::NOSPC | Errno::DQUOT | Errno::ROFS => Trouble::Fatal(fault),
+            Errno::OPNOTSUPP if action.starts_with("set attribute") => Trouble::Item(
+                fault.hint("the file system has none like it: --no-acls or --no-xattrs leaves them out"),
+            ),
             _ => Trouble::Item(fault),
         }
     }
@@ -340,17 +342,10 @@ impl<'a> Job<'a> {
         lock(&self.desk.finishes).push(&record)
     }
 
-    /// Whether what changed is looked at piece by piece, and trees wait.
-    pub fn is_gathering(&self) -> bool {
-        lock(&self.desk.trees).is_some()
-    }
-
-    /// All below `tree` is looked at when every piece that changed has been. Two looks at one file at the same time could
-    /// leave the older at the destination, and the newer in the index.
+    /// All below `tree` is looked at when everything else has been. Two looks at one file at the same time could leave the
+    /// older at the destination, and the newer in the index.
     pub fn tree_later(&self, tree: &[u8]) {
-        if let Some(trees) = &mut *lock(&self.desk.trees) {
-            trees.insert(tree.to_vec());
-        }
+        lock(&self.desk.trees).insert(tree.to_vec());
     }
 
     /// Whether everything in `dir` was done.

@@ -43,6 +43,6 @@ pub use filter::Filter;
 pub use options::{Conflict, Deletes, Delta, Options, Verify};
 pub use record::{End, Entries, Failure, Record, Sizes, Watched, schema};
 pub use run::run;
-pub use store::{Stamp, printable};
+pub use store::{Extended, Stamp, printable};
 pub use throttle::Timetable;
 pub use watch::{By, Following, Reader as ChangelogReader, Status, watch};

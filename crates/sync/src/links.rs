@@ -11,6 +11,7 @@ use crate::item::{Item, Pair, directory_in_the_way, run_item};
 use crate::job::{Desk, Hand, Job, Trouble, lock};
 use crate::judge::Verdict;
 use crate::options::Verify;
+use crate::visit::heal;
 
 /// Bytes before the path: device, inode, whether the name must be looked at.
 const HEAD: usize = 17;
@@ -56,6 +57,13 @@ pub fn link_all(job: &Job<'_>, hand: &mut Hand) -> fault::Result<()> {
                 if !changed {
                     job.counters.skipped.one();
                 } else if let Err(trouble) = follow(job, hand, leader, path) {
+                    if waits(job, &[path, &leader.path]) {
+                        // Where its own directory is missing, it is noted again with that.
+                        if !is_missing(job, path) {
+                            lock(&job.desk.links).push(&record)?;
+                        }
+                        continue;
+                    }
                     if matches!(trouble, Trouble::Vanished) {
                         // Perhaps the name that leads, and not this one.
                         let (dir, name) = store::split_last(path);
@@ -91,9 +99,20 @@ fn lead(job: &Job<'_>, hand: &mut Hand, mut leader: Leader) -> Leader {
     }
     match place_leader(job, hand, &leader.path) {
         Ok(there) => leader.there = there,
+        Err(_) if waits(job, &[&leader.path]) => {}
         Err(trouble) => job.trouble(&leader.path, trouble),
     }
     leader
+}
+
+/// Whether a directory of one of these is gone from the destination; it is made anew, and they wait for that.
+fn waits(job: &Job<'_>, paths: &[&[u8]]) -> bool {
+    let healed = |path: &[u8]| is_missing(job, path) && heal(job, store::split_last(path).0).is_ok();
+    !job.options.dry_run && paths.iter().filter(|path| healed(path)).count() > 0
+}
+
+fn is_missing(job: &Job<'_>, path: &[u8]) -> bool {
+    matches!(job.destination.open_dir(store::split_last(path).0), Err(Errno::NOENT))
 }
 
 /// Makes sure that the destination has the leader; `None` in a dry run.

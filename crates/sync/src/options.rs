@@ -1,5 +1,7 @@
 use std::path::PathBuf;
 
+use store::Extended;
+
 use crate::filter::Filter;
 use crate::throttle::Timetable;
 
@@ -28,6 +30,8 @@ pub struct Options {
     pub verify: Verify,
     /// The most bytes per second, by time of day.
     pub limit: Option<Timetable>,
+    /// Which extended attributes go along.
+    pub extended: Extended,
     /// Copy fifos and device files too.
     pub special_files: bool,
     /// Go into other file systems that are mounted below the source.

@@ -1,7 +1,5 @@
 //! The stages of a job, one after the other: copy, link, delete, finish.
 
-use std::collections::BTreeSet;
-
 use crate::changed::visit_changed;
 use crate::deletes::delete_all;
 use crate::event::{Event, Stage};
@@ -9,13 +7,16 @@ use crate::filter::Chain;
 use crate::finish::finish_all;
 use crate::groups::other_names;
 use crate::index::is_within;
-use crate::job::{Hand, Job, lock};
+use crate::job::{Hand, Job, Trouble, lock};
 use crate::large::{help, sweep};
 use crate::links::{link_all, link_late};
 use crate::pool::Piece;
 use crate::record::End;
 use crate::scope::{Changes, Scope};
 use crate::visit::{Chore, Siblings, visit, visit_tree};
+
+/// How often directories are made anew that go from the destination while we copy to it.
+const MOST_ROUNDS: u32 = 8;
 
 /// All stages, until the job is done, can't go on, or should stop.
 pub fn do_all(job: &Job<'_>, scope: &Scope) -> fault::Result<()> {
@@ -61,7 +62,16 @@ fn copy_and_link(job: &Job<'_>, scope: &Scope) -> fault::Result<()> {
         copy_all(job, &Scope::Some(others));
     }
     job.watcher.event(&Event::Stage(Stage::Link));
-    link_all(job, &mut Hand::default())
+    for _ in 0..MOST_ROUNDS {
+        link_all(job, &mut Hand::default())?;
+        if job.stopping() || lock(&job.desk.trees).is_empty() {
+            return Ok(());
+        }
+        copy_trees(job);
+    }
+    job.incomplete(b"");
+    job.trouble(b"", Trouble::Unstable);
+    Ok(())
 }
 
 fn finish_stage(job: &Job<'_>) -> fault::Result<()> {
@@ -83,20 +93,29 @@ fn finish_stage(job: &Job<'_>) -> fault::Result<()> {
 fn copy_all(job: &Job<'_>, scope: &Scope) {
     queue(job, scope);
     work_all(job);
-    let trees = lock(&job.desk.trees).take().unwrap_or_default();
-    let mut last: Option<&[u8]> = None;
-    // In order, so that a tree comes before what is in it.
-    for tree in &trees {
-        if job.stopping() || last.is_some_and(|last| is_within(tree, last)) {
-            continue;
+    copy_trees(job);
+}
+
+/// Copies the trees that had to wait, and those that are found missing meanwhile.
+fn copy_trees(job: &Job<'_>) {
+    for round in 0.. {
+        let trees = std::mem::take(&mut *lock(&job.desk.trees));
+        let mut last: Option<&[u8]> = None;
+        // In order, so that a tree comes before what is in it.
+        for tree in &trees {
+            if job.stopping() || last.is_some_and(|last| is_within(tree, last)) {
+                continue;
+            }
+            last = Some(tree);
+            let visited = if round < MOST_ROUNDS { visit_tree(job, tree) } else { Err(Trouble::Unstable) };
+            if let Err(trouble) = visited {
+                job.incomplete(tree);
+                job.trouble(tree, trouble);
+            }
         }
-        last = Some(tree);
-        if let Err(trouble) = visit_tree(job, tree) {
-            job.incomplete(tree);
-            job.trouble(tree, trouble);
+        if last.is_none() {
+            return;
         }
-    }
-    if last.is_some() {
         work_all(job);
     }
 }
@@ -121,7 +140,6 @@ fn queue(job: &Job<'_>, scope: &Scope) {
         root.push(b"", 0);
         return job.pool.push(root);
     }
-    *lock(&job.desk.trees) = Some(BTreeSet::new());
     for (dir, inside) in changes.into_dirs() {
         // There is always room for what we were told to look at.
         let _ = job.pool.offer(Chore::Changed(dir, inside), usize::MAX);

@@ -165,7 +165,7 @@ pub fn visit_existing(
     look.end(hand, changed)
 }
 
-/// A directory that the last sync knew is gone from the destination: it is made anew, from the topmost one that is
+/// A directory that the last sync knew is gone from the destination: it is made anew later, from the topmost one that is
 /// missing.
 pub fn heal(job: &Job<'_>, dir: &[u8]) -> Result<(), Trouble> {
     let mut missing = dir;
@@ -177,26 +177,11 @@ pub fn heal(job: &Job<'_>, dir: &[u8]) -> Result<(), Trouble> {
             Err(error) => return Err(job.at_destination("open", parent, error)),
         }
     }
-    let (parent, name) = store::split_last(missing);
-    if job.is_gathering() {
-        job.tree_later(missing);
-        return Ok(());
-    }
-    let chain = chain_of(job, parent)?;
-    job.ledger.tree_gone(missing);
-    let mut section = Section::default();
-    section.push(name, &directory_entry());
-    // Its parent may not know it yet, if only what changed is looked at.
-    job.ledger.done(parent, &section, 0);
-    job.drafts.note(parent)?;
-    job.finish_later(parent)?;
-    let mut again = Siblings::new(parent, &chain);
-    again.push(name, FRESH | DISTRUST);
-    job.pool.push(again);
+    job.tree_later(missing);
     Ok(())
 }
 
-/// Queues a directory with all below it, after what changed was looked at piece by piece.
+/// Queues a directory with all below it, when nothing else is looked at.
 pub fn visit_tree(job: &Job<'_>, tree: &[u8]) -> Result<(), Trouble> {
     let (parent, name) = store::split_last(tree);
     let opened = match job.destination.open_dir(parent) {
@@ -209,6 +194,15 @@ pub fn visit_tree(job: &Job<'_>, tree: &[u8]) -> Result<(), Trouble> {
         Err(Errno::NOENT) => FRESH | DISTRUST,
         Err(error) => return Err(job.at_destination("look at", tree, error)),
     };
+    if flags == FRESH | DISTRUST {
+        job.ledger.tree_gone(tree);
+        let mut section = Section::default();
+        section.push(name, &directory_entry());
+        // Its parent may not know it yet, if only what changed is looked at.
+        job.ledger.done(parent, &section, 0);
+        job.drafts.note(parent)?;
+        job.finish_later(parent)?;
+    }
     let mut alone = Siblings::new(parent, &chain_of(job, parent)?);
     alone.push(name, flags);
     job.pool.push(alone);

@@ -197,6 +197,30 @@ fn a_destination_that_lost_directories_is_healed() {
     assert_equal(&options.source, &options.destination, "after directories were lost");
 }
 
+/// Names of one file lead and follow in directories that are there and in directories that are not.
+#[test]
+fn lost_directories_with_names_of_one_file_are_healed_at_once() {
+    for lost in ["a", "m", "a/b", "m/b", "z"] {
+        let place = Place::new();
+        let options = place.options();
+        for dir in ["a/b", "m/b", "z"] {
+            std::fs::create_dir_all(options.source.join(dir)).unwrap();
+        }
+        std::fs::write(options.source.join("a/b/first"), "one").unwrap();
+        for name in ["a/second", "m/b/third", "m/fourth", "z/fifth"] {
+            std::fs::hard_link(options.source.join("a/b/first"), options.source.join(name)).unwrap();
+        }
+        let (_, failures) = sync_with(&options);
+        assert!(failures.is_empty(), "{failures:?}");
+        std::fs::remove_dir_all(options.destination.join(lost)).unwrap();
+        std::fs::write(options.source.join("m/fourth"), "two, longer").unwrap();
+        let (record, failures) = sync_with(&options);
+        assert!(failures.is_empty(), "{lost}: {failures:?}");
+        assert_eq!(record.state, sync::End::Complete, "{lost}");
+        assert_equal(&options.source, &options.destination, lost);
+    }
+}
+
 #[test]
 fn a_large_directory_is_copied_by_all_workers() {
     let place = Place::new();

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use bench::Workload;
 use bench::workload::{
-    Activity, Arrival, Entries, EntryOperation, Fsync, Layout, Order, Pacing, Phase, PhaseRate, RankShift,
-    Selection, Transfer, TransferSize,
+    Activity, Arrival, Entries, EntryOperation, Fsync, Job, Layout, Order, Pacing, Phase, PhaseRate,
+    RankShift, Selection, Transfer, TransferSize,
 };
 use proptest::prelude::*;
 use units::{Bytes, Ratio};
@@ -267,6 +267,35 @@ rd=rd2,fwd=fwd1,fwdrate=max,elapsed=10
     assert!(mixed[1].scattered && mixed[1].calls == Some(8) && mixed[1].select == Selection::Random);
     assert!(matches!(workload.phases[2].rate, Some(PhaseRate::Fixed { .. })));
     assert_eq!((workload.phases[2].ranks, workload.phases[3].ranks), (Some(4), Some(3)));
+    workload.check().unwrap();
+}
+
+#[test]
+fn a_load_on_a_tree_that_reads_and_writes_is_two_with_its_threads_between_them() {
+    use EntryOperation::{Read, Stat, Write};
+    let text = "\
+fsd=fsd1,anchor=/tmp,depth=1,width=2,files=20,size=64k
+fwd=default,fsd=fsd1,fileselect=random,xfersize=4k
+fwd=mixed,rdpct=75,threads=8
+fwd=other,operation=getattr,skew=20
+fwd=written,rdpct=0,threads=2
+rd=rd1,fwd=mixed,fwdrate=max,elapsed=10,format=yes
+rd=rd2,fwd=(mixed,other),fwdrate=max,elapsed=10
+rd=rd3,fwd=written,fwdrate=max,elapsed=10
+rd=rd4,fwd=mixed,fwdrate=max,elapsed=10,forrdpct=(100,50)
+";
+    let workload = workload(text);
+    let each = |number: usize| -> Vec<(EntryOperation, u32, f64)> {
+        let phase: &Phase = &workload.phases[number];
+        let skew = |job: &Job| job.skew.map_or(0.0, |skew| (skew.get() * 1000.0).round() / 10.0);
+        let jobs = entries(phase).into_iter().zip(&phase.jobs);
+        jobs.map(|(entries, job)| (entries.operation, job.ranks.unwrap(), skew(job))).collect()
+    };
+    assert_eq!(each(2), [(Read, 6, 75.0), (Write, 2, 25.0)]);
+    assert_eq!(each(3), [(Read, 6, 60.0), (Write, 2, 20.0), (Stat, 1, 20.0)]);
+    assert_eq!(each(4), [(Write, 2, 0.0)]);
+    assert_eq!(each(5), [(Read, 8, 0.0)]);
+    assert_eq!(each(6), [(Read, 4, 50.0), (Write, 4, 50.0)]);
     workload.check().unwrap();
 }
 

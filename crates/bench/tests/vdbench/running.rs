@@ -109,6 +109,19 @@ fn two_loads_on_two_files_run_beside_each_other() {
 }
 
 #[test]
+fn reads_and_writes_of_a_tree_keep_their_parts() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = "fsd=f,anchor=DIR,depth=1,width=2,files=50,size=8k\nfwd=w,fsd=f,rdpct=75,threads=4,xfersize=4k,fileio=random,fileselect=random\n\
+        rd=r,fwd=w,fwdrate=max,format=yes,elapsed=2,interval=1\n";
+    let (_, record) = run(dir.path(), text, true);
+    let phase = record.tests[0].repetitions[0].phases.last().unwrap();
+    let count = |kind| phase.of(kind).unwrap().operations as f64;
+    let (reads, writes) = (count(record::OperationKind::ReadFile), count(record::OperationKind::Write));
+    assert!((reads / (reads + writes) - 0.75).abs() < 0.05, "{reads} reads and {writes} writes");
+    assert_eq!((phase.error_count, phase.verify_failures), (0, 0), "{:?}", phase.errors);
+}
+
+#[test]
 fn a_curve_ends_where_it_is_too_slow() {
     let dir = tempfile::tempdir().unwrap();
     // No I/O takes less than nothing: after the first share, the others are left out.

@@ -146,6 +146,12 @@ pub struct Choosing {
     /// Copy fifos and device files too
     #[arg(long)]
     pub special_files: bool,
+    /// Leave ACLs alone on both sides, such as for a file system that has none
+    #[arg(long)]
+    pub no_acls: bool,
+    /// Leave other extended attributes alone on both sides
+    #[arg(long)]
+    pub no_xattrs: bool,
     /// Go into other file systems mounted below the source
     #[arg(long)]
     pub cross_mounts: bool,

@@ -9,6 +9,15 @@ use serde_json::json;
 
 use super::Context;
 
+/// The text of a file that says what to do: a wrong one is the command line's fault. `what` is what it is, for messages.
+pub fn read_input(what: &str, path: &Path) -> fault::Result<String> {
+    std::fs::read_to_string(path).map_err(|error| {
+        let fault = Fault::os(&format!("read {what}"), path, error);
+        let hint = fault.hint_text().unwrap_or("name a file that is there and can be read").to_owned();
+        Fault::new(Kind::Spec, fault.message()).hint(hint)
+    })
+}
+
 /// Writes `text` to `path`, replacing it, and says so on standard error.
 pub fn write(context: &Context, path: &Path, text: &str) -> fault::Result<()> {
     std::fs::write(path, text).map_err(|error| Fault::os("write", path, error))?;

@@ -23,6 +23,13 @@ use crate::exit::Outcome;
 /// Part of a file system that stays free.
 const KEPT_FREE: f64 = 0.10;
 
+/// What the configuration file says, and its text.
+pub fn load(path: &Path) -> fault::Result<(String, Config)> {
+    let text = super::files::read_input("configuration", path)?;
+    let config = Config::read(&text, &path.display().to_string())?;
+    Ok((text, config))
+}
+
 /// Runs IO500's phases.
 pub fn run(context: &Context, arguments: &Io500) -> Result {
     if arguments.list {
@@ -30,8 +37,7 @@ pub fn run(context: &Context, arguments: &Io500) -> Result {
         return Ok(Outcome::Done);
     }
     let Some(path) = &arguments.config else { return Ok(Outcome::Done) };
-    let text = std::fs::read_to_string(path).map_err(|error| Fault::os("read configuration", path, error))?;
-    let mut config = Config::read(&text, &path.display().to_string())?;
+    let (text, mut config) = load(path)?;
     let extended = arguments.mode == Io500Mode::Extended;
     if extended && !config.without_md_workbench() {
         return Err(Fault::new(

@@ -1,15 +1,17 @@
 use bench::workload::EngineChoice;
 use bench::{TestPlan, Workload};
-use fault::Fault;
 
-use super::{Context, Result, searching};
+use super::{Context, Result, files, searching};
 use crate::cli::{Engine, Run};
+
+/// What the workload file says.
+pub fn load(arguments: &Run) -> fault::Result<Workload> {
+    Workload::from_toml(&files::read_input("workload", &arguments.workload)?)
+}
 
 /// Runs a workload file on one directory.
 pub fn run(context: &Context, arguments: &Run) -> Result {
-    let path = &arguments.workload;
-    let text = std::fs::read_to_string(path).map_err(|error| Fault::os("read workload", path, error))?;
-    let mut workload = Workload::from_toml(&text)?;
+    let mut workload = load(arguments)?;
     if let Some(repetitions) = arguments.repetitions {
         workload.repetitions = repetitions.get();
     }

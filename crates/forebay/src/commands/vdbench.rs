@@ -130,7 +130,7 @@ fn read(path: &Path) -> fault::Result<String> {
         let read = std::io::stdin().read_to_string(&mut text);
         return read.map(|_| text).map_err(|error| Fault::os("read parameter file", path, error));
     }
-    std::fs::read_to_string(path).map_err(|error| Fault::os("read parameter file", path, error))
+    super::files::read_input("parameter file", path)
 }
 
 /// A plan for each test.

@@ -112,6 +112,29 @@ fn a_missing_spec() {
     ");
 }
 
+/// No host is asked for anything before what the person wrote was read: this one does not exist.
+#[test]
+fn a_missing_input_is_found_before_any_host_is_asked() {
+    let place = Place::new();
+    for command in [&["run", "w.toml", "."][..], &["io500", "w.toml"], &["prove", "w.toml"]] {
+        let words = [command, &["--hosts", "host.invalid"]].concat();
+        let call = place.call(&words);
+        assert_eq!((call.code, call.out.as_str()), (2, ""), "{words:?}: {call:?}");
+        assert!(call.err.contains("`w.toml`: no such file or directory\nhint: "), "{call:?}");
+    }
+}
+
+/// A variable that stands for an option is no command.
+#[test]
+fn without_a_command_there_is_help_whatever_the_environment_says() {
+    let place = Place::new();
+    let output = place.command(&[]).env("FOREBAY_RUNS_DIR", "runs").output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("Usage: forebay") && said.contains("prove"), "{said}");
+    assert!(!said.contains("error"), "{said}");
+}
+
 #[test]
 fn no_home_directory_matters_only_where_records_are_needed() {
     let place = Place::new();

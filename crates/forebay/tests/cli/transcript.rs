@@ -12,6 +12,7 @@ pub struct Place {
 }
 
 /// What one call of the program did.
+#[derive(Debug)]
 pub struct Call {
     pub code: i32,
     pub out: String,

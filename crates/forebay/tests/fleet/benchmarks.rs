@@ -7,11 +7,9 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use testkit::lab::wait_until;
 
-use crate::call::{assert_nothing_is_left, call, forebay, lab, on, over, phase, records, workload};
-
-const SPEC: &str = "version = 1\n[grid]\nname = \"lab\"\npcores = 6\nclients = 3\n[[storage]]\nname = \"scratch\"\nrole = \"work\"\n\
-    write_per_pcore = \"1 kB/s\"\nread_per_pcore = \"1 kB/s\"\n[[test]]\nname = \"short\"\ntest = \"iotest\"\nfile_size = \"2 MiB\"\n\
-    [[sweep]]\nname = \"scaling\"\nhosts = [1, 3]\nranks = [1, 2]\n";
+use crate::call::{
+    SPEC, assert_nothing_is_left, call, forebay, io500, lab, on, over, phase, records, workload,
+};
 
 /// Hosts that measured in a phase.
 fn hosts(phase: &Value) -> Vec<&str> {
@@ -72,14 +70,7 @@ fn a_search_and_io500_go_over_hosts() {
     assert_eq!(data["search"]["kind"], "latency_target");
     assert_nothing_is_left(&lab, &shared);
 
-    let ini = lab.dir().join("io500.ini");
-    let results = lab.dir().join("results");
-    let text = format!(
-        "[global]\ndatadir = {target}/io500\nresultdir = {}\ntimestamp-datadir = FALSE\n[ior-easy]\nblockSize = 4m\n\
-         [mdtest-easy]\nn = 20\n[ior-hard]\nsegmentCount = 20\n[mdtest-hard]\nn = 10\n",
-        results.display()
-    );
-    std::fs::write(&ini, text).unwrap();
+    let (ini, results) = io500(lab.dir(), &shared);
     let words = ["io500", ini.to_str().unwrap(), "--stonewall", "1", "--fill-beyond", "--timestamp", "now"];
     let done = call(&mut over(&lab, &words));
     assert_eq!(done.code, 0, "{done:?}");

@@ -77,6 +77,24 @@ pub fn workload(lab_dir: &Path, more: &str) -> PathBuf {
     path
 }
 
+/// A requirement that any storage meets, and a sweep.
+pub const SPEC: &str = "version = 1\n[grid]\nname = \"lab\"\npcores = 6\nclients = 3\n[[storage]]\nname = \"scratch\"\nrole = \"work\"\n\
+    write_per_pcore = \"1 kB/s\"\nread_per_pcore = \"1 kB/s\"\n[[test]]\nname = \"short\"\ntest = \"iotest\"\nfile_size = \"2 MiB\"\n\
+    [[sweep]]\nname = \"scaling\"\nhosts = [1, 3]\nranks = [1, 2]\n";
+
+/// The configuration of a small IO500 on `target`, and where its results go.
+pub fn io500(dir: &Path, target: &Path) -> (PathBuf, PathBuf) {
+    let (ini, results) = (dir.join("io500.ini"), dir.join("results"));
+    let text = format!(
+        "[global]\ndatadir = {}/io500\nresultdir = {}\ntimestamp-datadir = FALSE\n[ior-easy]\nblockSize = 4m\n\
+         [mdtest-easy]\nn = 20\n[ior-hard]\nsegmentCount = 20\n[mdtest-hard]\nn = 10\n",
+        target.display(),
+        results.display()
+    );
+    std::fs::write(&ini, text).unwrap();
+    (ini, results)
+}
+
 /// A phase that reads until somebody stops it.
 pub const ENDLESS: &str = "[[phases]]\nname = \"read\"\n[[phases.jobs]]\n[phases.jobs.activity.transfer]\nread = \"100%\"\n\
     transfer_size = { fixed = \"64 KiB\" }\npacing = { open = { operations_per_second = 50.0 } }\n[phases.stop]\ntime = \"1 h\"\nrepeat = true\n";

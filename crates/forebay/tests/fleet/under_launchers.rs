@@ -5,10 +5,11 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
 use testkit::lab::{Lab, Slurm, wait_until};
 use testkit::skip::{Need, can, program};
 
-use crate::call::{call, forebay, names, workload};
+use crate::call::{SPEC, call, forebay, io500, names, phase, workload};
 
 /// Launchers of both families, with the words for a number of processes.
 fn launchers(what: &str) -> Vec<Vec<&'static str>> {
@@ -50,6 +51,79 @@ fn processes_of_mpirun_are_the_ranks_of_one_run() {
             1
         );
     }
+}
+
+/// What each benchmark does with four processes, however they were started: `launch` gives the command up to the program.
+fn every_benchmark(dir: &Path, mut launch: impl FnMut() -> Command) {
+    let target = dir.join("target");
+    std::fs::create_dir(&target).unwrap();
+    let ranks = |phase: &Value| phase["ranks"].as_array().map_or(0, Vec::len);
+    let mut json = |words: &[&str], codes: &[i32]| -> Value {
+        let done = call(launch().arg(forebay()).args(words).args(["--fill-beyond", "--format", "json"]));
+        assert!(codes.contains(&done.code), "{words:?}: {done:?}");
+        let start = done.out.find('{').unwrap_or_else(|| panic!("{done:?}"));
+        let mut documents = serde_json::Deserializer::from_str(&done.out[start..]).into_iter::<Value>();
+        documents.next().unwrap().unwrap()["data"].take()
+    };
+
+    let spec = dir.join("grid.toml");
+    std::fs::write(&spec, SPEC).unwrap();
+    // Short runs on a busy machine need not be believed: 4 says so.
+    let proven = json(&["prove", spec.to_str().unwrap(), "--target", target.to_str().unwrap()], &[0, 4]);
+    assert_eq!(proven["requirements"].as_array().unwrap().len(), 2);
+    assert_eq!(ranks(phase(&proven, 0, "read")), 4);
+
+    let parameters = dir.join("m.vdb");
+    let text = format!(
+        "sd=sd1,lun={}/f1,size=1m,threads=2\nwd=wd1,sd=sd1,rdpct=50\nrd=all,wd=wd1,iorate=max,el=2,in=1\n",
+        target.display()
+    );
+    std::fs::write(&parameters, text).unwrap();
+    let measured = json(&["vdbench", "-f", parameters.to_str().unwrap()], &[0]);
+    assert_eq!(measured["state"], "complete");
+    assert!(phase(&measured, 0, "all")["operations"][0]["operations"].as_u64().unwrap() > 0);
+
+    let (ini, results) = io500(dir, &target);
+    let words = ["io500", ini.to_str().unwrap(), "--stonewall", "1", "--fill-beyond", "--timestamp", "now"];
+    let done = call(launch().arg(forebay()).args(words));
+    assert_eq!((done.code, done.out.matches("[SCORE ]").count()), (0, 1), "{done:?}");
+    let summary = std::fs::read_to_string(results.join("now/result_summary.txt")).unwrap();
+    assert!(summary.contains("ior-easy-write") && summary.contains("mdtest-hard-delete"), "{summary}");
+
+    let file = target.join("shared");
+    let words = ["ior", "-w", "-r", "-t", "64k", "-b", "1m", "-o", file.to_str().unwrap()];
+    let done = call(launch().arg(forebay()).args(words));
+    assert_eq!(done.code, 0, "{done:?}");
+    assert!(done.out.contains("tasks               : 4") && done.out.contains("Max Write"), "{done:?}");
+    let words = ["mdtest", "-n", "10", "-d", target.to_str().unwrap()];
+    let done = call(launch().arg(forebay()).args(words));
+    assert_eq!(done.code, 0, "{done:?}");
+    assert!(done.out.contains("4 tasks, 40 files"), "{done:?}");
+    assert_eq!(names(&target), Vec::<String>::new());
+}
+
+#[test]
+fn every_benchmark_runs_under_mpirun() {
+    for words in launchers("benchmarks under MPI") {
+        let dir = tempfile::tempdir().unwrap();
+        every_benchmark(dir.path(), || {
+            let mut command = Command::new(program(words[0]).unwrap());
+            command.args(&words[1..]).arg("4").env("FOREBAY_RUNS_DIR", dir.path().join("runs"));
+            command
+        });
+    }
+}
+
+#[test]
+fn every_benchmark_runs_under_srun() {
+    let Some(mut lab) = Lab::new("benchmarks under Slurm", 2, &Slurm::NEEDS) else { return };
+    let slurm = Slurm::start(&mut lab, 2, 4);
+    every_benchmark(lab.dir(), || {
+        let mut command = slurm.command(&lab, "srun");
+        command.args(["-N", "2", "-n", "4"]);
+        command.current_dir(lab.dir()).env("FOREBAY_RUNS_DIR", lab.dir().join("runs"));
+        command
+    });
 }
 
 /// Every process told the same error, and mpirun ended the one that was to tell it.

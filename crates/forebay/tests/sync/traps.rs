@@ -1,6 +1,7 @@
 //! Nothing of what others lose is lost.
 
 use std::os::unix::fs::MetadataExt as _;
+use std::path::PathBuf;
 
 use testkit::skip::{Need, can};
 use testkit::trees::trap_tree;
@@ -32,6 +33,40 @@ fn special_files_are_left_out_and_counted() {
     let record = place.sync_well(&[]);
     assert_eq!(record["entries"]["left_out"], 1);
     assert!(!place.has("fifo") && place.has("a"));
+}
+
+/// What both sides have of them is left alone.
+#[test]
+fn attributes_that_are_left_out_are_left_alone() {
+    let place = Place::new();
+    place.write(&[("f", "one"), ("dir/g", "two")]);
+    let set = |path: PathBuf, name: &str, value: &[u8]| {
+        rustix::fs::setxattr(path, name, value, rustix::fs::XattrFlags::empty()).unwrap();
+    };
+    let get = |path: PathBuf, name: &str| {
+        let mut value = [0; 64];
+        rustix::fs::getxattr(path, name, &mut value[..]).map(|length| value[..length].to_vec())
+    };
+    for path in ["f", "dir"] {
+        set(place.source().join(path), "user.of-source", b"s");
+    }
+    place.sync_well(&["--no-xattrs", "--no-acls"]);
+    for path in ["f", "dir"] {
+        let there = place.destination().join(path);
+        assert!(get(there.clone(), "user.of-source").is_err());
+        set(there, "user.of-destination", b"d");
+    }
+    place.write(&[("f", "one, changed"), ("dir/h", "three")]);
+    place.sync_well(&["--no-xattrs"]);
+    // A file that changed is a new one.
+    assert!(get(place.destination().join("f"), "user.of-source").is_err());
+    assert_eq!(get(place.destination().join("dir"), "user.of-destination"), Ok(b"d".to_vec()));
+    place.write(&[("f", "changed again"), ("dir/i", "four")]);
+    place.sync_well(&[]);
+    for path in ["f", "dir"] {
+        assert_eq!(get(place.destination().join(path), "user.of-source"), Ok(b"s".to_vec()));
+    }
+    assert!(get(place.destination().join("dir"), "user.of-destination").is_err());
 }
 
 #[test]

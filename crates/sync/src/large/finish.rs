@@ -101,12 +101,12 @@ fn verify(job: &Job<'_>, hand: &mut Hand, large: &Large, id: &Id, path: &[u8]) -
 fn set_attributes(job: &Job<'_>, large: &Large, path: &[u8]) -> Result<(), Trouble> {
     let unset = |error| job.at_destination("set attributes of", path, error);
     let mut wanted = Attributes::of(&large.meta, job.rules.with_owner);
-    wanted.named =
-        store::named(&large.source).map_err(|error| job.at_source("read attributes of", path, error))?;
+    wanted.named = store::named(&large.source, job.options.extended)
+        .map_err(|error| job.at_source("read attributes of", path, error))?;
     if matches!(large.way, Way::InPlace) {
         fremovexattr(&large.page, MARK).map_err(unset)?;
     }
-    store::clear_named(&large.page, &wanted.named).map_err(unset)?;
+    store::clear_named(&large.page, &wanted.named, job.options.extended).map_err(unset)?;
     let now = meta_of(&large.page).map_err(unset)?;
     store::apply(&large.page, &wanted, &now)
         .map_err(|(action, error)| job.at_destination(&action, path, error))

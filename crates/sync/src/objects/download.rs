@@ -137,6 +137,7 @@ impl Target<'_, '_> {
         if let Some(hash) = posix.spilled {
             posix.named = place.read_attributes(&hash)?;
         }
+        posix.named = work.options.extended.of(posix.named);
         if posix.kind.is_device() || posix.kind == Kind::Fifo {
             if !work.options.special_files {
                 return Ok(Done::LeftOut);
@@ -237,7 +238,7 @@ impl Target<'_, '_> {
         if there.kind.is_device() || there.links > 1 && posix.group.is_none() {
             return None;
         }
-        let mut named = store::named_of_entry(self.dir, self.name).ok()?;
+        let mut named = store::named_of_entry(self.dir, self.name, self.work.options.extended).ok()?;
         named.sort_unstable();
         wanted.named.sort_unstable();
         (named == wanted.named).then_some(id)

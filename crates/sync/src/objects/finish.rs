@@ -65,7 +65,9 @@ pub fn later(work: &Work<'_>, found: &Found, posix: &Posix) -> fault::Result<()>
 pub fn keep(work: &Work<'_>, root: &Root, path: &[u8]) -> fault::Result<()> {
     work.drafts.note(path)?;
     let Ok(open) = root.open_dir(path) else { return Ok(()) };
-    let (Ok(meta), Ok(named)) = (meta_of(&open), store::named(&open)) else { return Ok(()) };
+    let (Ok(meta), Ok(named)) = (meta_of(&open), store::named(&open, work.options.extended)) else {
+        return Ok(());
+    };
     note(work, path, 1, None, &Posix::of(&meta, named), Stamp::default())
 }
 
@@ -132,7 +134,7 @@ fn finish(work: &Work<'_>, root: &Root, path: &[u8], mut from: &[u8]) -> Result<
     let mut stamp =
         || -> fault::Result<Stamp> { Ok(Stamp { seconds: take_signed(from)?, nanos: take_u32(from)? }) };
     let (mtime, atime) = (stamp()?, stamp()?);
-    let named = decode_named(take_bytes(from)?)?;
+    let named = work.options.extended.of(decode_named(take_bytes(from)?)?);
     let known = if take(from)? == 1 {
         let racy = take(from)? == 1;
         let inode = take(from)?;
@@ -160,7 +162,7 @@ fn finish(work: &Work<'_>, root: &Root, path: &[u8], mut from: &[u8]) -> Result<
         Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
         opened => opened.map_err(failed)?,
     };
-    store::clear_named(&open, &wanted.named).map_err(failed)?;
+    store::clear_named(&open, &wanted.named, work.options.extended).map_err(failed)?;
     let now = meta_of(&open).map_err(failed)?;
     store::apply(&open, &wanted, &now)
         .map_err(|(action, error)| Trouble::Item(Fault::os(&action, &root.show(path), error)))?;

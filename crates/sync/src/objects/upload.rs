@@ -29,7 +29,7 @@ pub fn upload(work: &Work<'_>, hand: &mut Hand, root: &Root, task: &Task) -> Res
         if entry.meta.kind == Kind::Socket {
             return Ok(Done::LeftOut);
         }
-        let posix = Posix::of(&entry.meta, entry.named(root, path)?);
+        let posix = Posix::of(&entry.meta, entry.named(work, root, path)?);
         if task.todo == Todo::Compare && is_there(place, &entry.meta, &posix, path)? {
             work.counters.skipped.one();
             return Ok(Done::Known(Known::of(&entry.meta)));
@@ -112,10 +112,10 @@ impl<'a> Entry<'a> {
         Ok(Self { meta, dir, name, file })
     }
 
-    fn named(&self, root: &Root, path: &[u8]) -> Result<store::Named, Trouble> {
+    fn named(&self, work: &Work<'_>, root: &Root, path: &[u8]) -> Result<store::Named, Trouble> {
         let named = match &self.file {
-            Some(file) => store::named(file),
-            None => store::named_of_entry(self.dir, self.name),
+            Some(file) => store::named(file, work.options.extended),
+            None => store::named_of_entry(self.dir, self.name, work.options.extended),
         };
         named.map_err(|error| unread(root, "read attributes of", path, error))
     }

@@ -300,6 +300,8 @@ pub struct FileLoad {
     pub anchors: Vec<Word>,
     /// What is done.
     pub operation: Operation,
+    /// The part of operations that read, in percent, whatever the operation is.
+    pub read: Option<f64>,
     /// Which files.
     pub select: Selection,
     /// Parts of a file in random order.
@@ -326,6 +328,7 @@ pub fn file_load(definition: &Definition, reader: &mut Reader<'_>) -> Read<FileL
         name: definition.name.clone(),
         anchors: definition.get("fsd").map_or_else(Vec::new, |parameter| parameter.values.clone()),
         operation: Operation::Files(EntryOperation::Read),
+        read: None,
         select: Selection::Next,
         scattered: false,
         anew: false,
@@ -340,6 +343,7 @@ pub fn file_load(definition: &Definition, reader: &mut Reader<'_>) -> Read<FileL
         let first = &parameter.values[0];
         match *name {
             "operation" => load.operation = operation(reader.one(parameter)?, reader)?,
+            "rdpct" => load.read = Some(reader.percent(first)?),
             "fileselect" => load.select = selection(parameter, reader)?,
             "fileio" => (load.scattered, load.anew) = file_io(parameter, reader)?,
             "xfersize" => load.transfer_size = one_size(parameter, reader)?,

@@ -253,10 +253,8 @@ const FILE_WORKLOAD: &[Key] = &[
     read("openflags"),
     read("operation"),
     read("operations"),
-    refused(
-        "rdpct",
-        "one open file is read or written here: use a `fwd` that reads and one that writes, each with its `skew`",
-    ),
+    read("rdpct"),
+    read("readpct"),
     read("skew"),
     read("stopafter"),
     read("threads"),

@@ -39,6 +39,7 @@ impl Compiler<'_> {
             if run.format == Format::Only {
                 continue;
             }
+            let loads = self.apart(loads);
             let phase = self.tree_phase(run, point, &loads)?;
             self.add(world, phase, super::files::shown(run, point), 1);
         }
@@ -113,6 +114,7 @@ impl Compiler<'_> {
                 Setting::Operation(operation) => {
                     loads.iter_mut().for_each(|load| load.operation = *operation);
                 }
+                Setting::Read(percent) => loads.iter_mut().for_each(|load| load.read = Some(*percent)),
                 Setting::Threads(threads) => loads.iter_mut().for_each(|load| load.threads = *threads),
                 Setting::Size(size) => loads.iter_mut().for_each(|load| load.transfer_size = size.largest()),
                 _ => {
@@ -125,6 +127,43 @@ impl Compiler<'_> {
             }
         }
         Some((anchor, loads))
+    }
+
+    /// A load that reads and writes is two, each with its part of the operations and of the threads.
+    fn apart(&mut self, loads: Vec<FileLoad>) -> Vec<FileLoad> {
+        let is_mixed = |load: &FileLoad| load.read.is_some_and(|read| read > 0.0 && read < 100.0);
+        let (any, several) = (loads.iter().any(is_mixed), loads.len() > 1);
+        let given: f64 = loads.iter().filter_map(|load| load.skew).sum();
+        let others = loads.iter().filter(|load| load.skew.is_none()).count().max(1);
+        let mut apart = Vec::new();
+        for mut load in loads {
+            let Some(read) = load.read.filter(|_| matches!(load.operation, Operation::Files(_))) else {
+                apart.push(load);
+                continue;
+            };
+            let skew = load.skew.unwrap_or((100.0 - given).max(0.0) / others as f64);
+            load.skew = if any && several { Some(skew) } else { load.skew };
+            for (operation, part) in [(EntryOperation::Read, read), (EntryOperation::Write, 100.0 - read)] {
+                if part > 0.0 {
+                    let mut one = FileLoad { operation: Operation::Files(operation), ..load.clone() };
+                    if is_mixed(&load) {
+                        one.skew = Some(skew * part / 100.0);
+                        one.threads = (f64::from(load.threads) * part / 100.0).round().max(1.0) as u32;
+                    }
+                    apart.push(one);
+                }
+            }
+            if is_mixed(&load) {
+                let threads: Vec<u32> = apart.iter().rev().take(2).map(|one| one.threads).collect();
+                self.note(format!(
+                    "fwd `{}`: rdpct={read} is {} that read files and {} that write them; vdbench decides for each call",
+                    load.name.text,
+                    threads_in_words(threads[1]),
+                    threads_in_words(threads[0])
+                ));
+            }
+        }
+        apart
     }
 
     /// The tree without its items: how many each rank has follows when all loads are known.
@@ -263,6 +302,10 @@ impl Compiler<'_> {
             ..Entries::of(operation)
         })
     }
+}
+
+fn threads_in_words(count: u32) -> String {
+    if count == 1 { "1 thread".to_owned() } else { format!("{count} threads") }
 }
 
 /// Files of the whole tree.

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use fault::{Fault, Kind};
-use sync::{By, Conflict, Deletes, Delta, Filter, Following, Options, Stamp, Verify};
+use sync::{By, Conflict, Deletes, Delta, Extended, Filter, Following, Options, Stamp, Verify};
 
 use crate::cli::{Choosing, ConflictRule, DeltaRule, Sync, SyncWatching, VerifyLevel, WatchBy};
 
@@ -33,6 +33,7 @@ pub fn of(arguments: &Sync) -> fault::Result<Options> {
             VerifyLevel::All => Verify::All,
         },
         limit: judging.bwlimit.as_deref().map(str::parse).transpose()?,
+        extended: Extended { acls: !arguments.choosing.no_acls, others: !arguments.choosing.no_xattrs },
         special_files: arguments.choosing.special_files,
         cross_mounts: arguments.choosing.cross_mounts,
         check_destination: judging.check_destination,
