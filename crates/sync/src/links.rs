@@ -13,8 +13,14 @@ use crate::judge::Verdict;
 use crate::options::Verify;
 use crate::visit::heal;
 
-/// Bytes before the path: device, inode, whether the name must be looked at.
+/// Bytes before the path: device, inode, what to do with the name.
 const HEAD: usize = 17;
+/// It led its group before, and does so again for names that had to wait.
+const LEADS: u8 = 0;
+/// The destination has it already.
+const SAME: u8 = 1;
+/// It must be looked at.
+const CHANGED: u8 = 2;
 
 /// Notes one name of a file with several. `changed` is false where the destination has it already: such names come first
 /// and lead their group.
@@ -22,7 +28,7 @@ pub fn note(job: &Job<'_>, meta: &Meta, changed: bool, path: &[u8]) -> fault::Re
     let mut record = Vec::with_capacity(HEAD + path.len());
     record.extend_from_slice(&meta.device.to_be_bytes());
     record.extend_from_slice(&meta.inode.to_be_bytes());
-    record.push(u8::from(changed));
+    record.push(if changed { CHANGED } else { SAME });
     record.extend_from_slice(path);
     job.groups.note(meta, changed, path);
     lock(&job.desk.links).push(&record)
@@ -51,16 +57,21 @@ pub fn link_all(job: &Job<'_>, hand: &mut Hand) -> fault::Result<()> {
         if job.stopping() {
             return Ok(());
         }
-        let (inode, changed, path) = (&record[..HEAD - 1], record[HEAD - 1] == 1, &record[HEAD..]);
+        let (inode, what, path) = (&record[..HEAD - 1], record[HEAD - 1], &record[HEAD..]);
+        if what == SAME {
+            job.counters.skipped.one();
+        }
         match &mut leader {
             Some(leader) if leader.inode == inode => {
-                if !changed {
-                    job.counters.skipped.one();
-                } else if let Err(trouble) = follow(job, hand, leader, path) {
+                if what == CHANGED
+                    && let Err(trouble) = follow(job, hand, leader, path)
+                {
                     if waits(job, &[path, &leader.path]) {
-                        // Where its own directory is missing, it is noted again with that.
+                        // A name in a directory that is made anew is noted again with that.
                         if !is_missing(job, path) {
                             lock(&job.desk.links).push(&record)?;
+                        } else if !is_missing(job, &leader.path) {
+                            lock(&job.desk.links).push(&[inode, &[LEADS], &leader.path].concat())?;
                         }
                         continue;
                     }
@@ -73,6 +84,7 @@ pub fn link_all(job: &Job<'_>, hand: &mut Hand) -> fault::Result<()> {
                 }
             }
             _ => {
+                let changed = what == CHANGED;
                 let first = Leader { inode: inode.into(), path: path.into(), changed, there: None };
                 leader = Some(lead(job, hand, first));
             }
@@ -94,7 +106,6 @@ pub fn link_late(job: &Job<'_>, hand: &mut Hand) {
 /// The first name of a group: copied like any file, if it must be.
 fn lead(job: &Job<'_>, hand: &mut Hand, mut leader: Leader) -> Leader {
     if !leader.changed {
-        job.counters.skipped.one();
         return leader;
     }
     match place_leader(job, hand, &leader.path) {
@@ -232,7 +243,8 @@ fn find_leader(job: &Job<'_>, hand: &mut Hand, leader: &Leader) -> Result<Option
     let (_, item) = item_of(job, hand, &leader.path)?;
     match item.there {
         Some(_) if !leader.changed => {
-            let known = item.known.unwrap_or_else(|| Known::of(&item.meta));
+            let known = item.known.filter(|known| known.is_still(&item.meta));
+            let known = known.unwrap_or_else(|| Known::of(&item.meta));
             there_of(job, dir_path, name, known).map(Some)
         }
         _ => place_leader(job, hand, &leader.path),

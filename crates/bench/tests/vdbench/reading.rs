@@ -102,7 +102,6 @@ fn what_the_model_can_not_do_is_refused_by_name() {
     for (text, word) in [
         (format!("journal=/tmp\n{base}\n"), "journal"),
         (format!("{base},startcmd=reboot\n"), "commands"),
-        (fs("rdpct=50"), "one open file"),
         (fs("fileio=(random,delete)"), "removed first"),
         (
             format!("{},offset=100\nwd=wd1,sd=sd1\nrd=rd1,wd=wd1,iorate=max\n", "sd=sd1,lun=/tmp/x,size=1m"),

@@ -156,10 +156,10 @@ impl Compiler<'_> {
             if is_mixed(&load) {
                 let threads: Vec<u32> = apart.iter().rev().take(2).map(|one| one.threads).collect();
                 self.note(format!(
-                    "fwd `{}`: rdpct={read} is {} that read files and {} that write them; vdbench decides for each call",
+                    "fwd `{}`, rdpct={read}: {} files and {} them; vdbench decides for each call",
                     load.name.text,
-                    threads_in_words(threads[1]),
-                    threads_in_words(threads[0])
+                    threads_do(threads[1], "read"),
+                    threads_do(threads[0], "write")
                 ));
             }
         }
@@ -304,8 +304,8 @@ impl Compiler<'_> {
     }
 }
 
-fn threads_in_words(count: u32) -> String {
-    if count == 1 { "1 thread".to_owned() } else { format!("{count} threads") }
+fn threads_do(count: u32, what: &str) -> String {
+    if count == 1 { format!("1 thread {what}s") } else { format!("{count} threads {what}") }
 }
 
 /// Files of the whole tree.
