@@ -27,16 +27,31 @@ pub fn install_saying(printer: &Printer, words: &'static str) -> fault::Result<(
     let failed = |error| Fault::os("handle", std::path::Path::new("signals"), error);
     // A write beyond `ulimit -f` then fails like any other, instead of ending us with all files left behind.
     flag::register(SIGXFSZ, Arc::default()).map_err(failed)?;
-    let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(failed)?;
+    let signals = Signals::new([SIGINT, SIGTERM]).map_err(failed)?;
     if !started_by_nohup() {
         signals.add_signal(SIGHUP).map_err(failed)?;
     }
+    listen(signals, printer, words)
+}
+
+fn listen(mut signals: Signals, printer: &Printer, words: &'static str) -> fault::Result<()> {
     let printer = printer.clone();
     thread::Builder::new()
         .name("signals".to_owned())
         .spawn(move || signals.forever().for_each(|signal| stop(signal, &printer, words)))
         .map(|_| ())
-        .map_err(failed)
+        .map_err(|error| Fault::os("handle", std::path::Path::new("signals"), error))
+}
+
+/// The same, for a server: it is asked to stop by SIGINT and SIGTERM, and SIGHUP, which sets the flag, asks it to read its
+/// file again.
+pub fn install_serving(printer: &Printer, words: &'static str) -> fault::Result<Arc<AtomicBool>> {
+    let failed = |error| Fault::os("handle", std::path::Path::new("signals"), error);
+    flag::register(SIGXFSZ, Arc::default()).map_err(failed)?;
+    let hang_up = Arc::new(AtomicBool::new(false));
+    flag::register(SIGHUP, hang_up.clone()).map_err(failed)?;
+    let signals = Signals::new([SIGINT, SIGTERM]).map_err(failed)?;
+    listen(signals, printer, words).map(|()| hang_up)
 }
 
 /// `nohup` lets a program go on when its terminal is lost, by having it ignore SIGHUP.

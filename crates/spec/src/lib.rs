@@ -7,6 +7,7 @@
 mod constraints;
 mod document;
 mod exact;
+mod form;
 mod grid;
 mod nearest;
 mod places;
@@ -22,10 +23,12 @@ mod test;
 
 pub use constraints::{Cloud, Commitment, Constraints, Encryption, Figures, Filter};
 pub use document::{Document, Spec, VERSION, load, parse};
+pub use form::Form;
 pub use grid::{DEFAULT_MEMORY_PER_PCORE, Grid};
 pub use nearest::{nearest, quoted};
+pub use places::Places;
 pub use problem::{LoadError, Position, Problem};
-pub use schema::schema;
+pub use schema::{BandwidthText, BytesText, DurationText, schema, schema_of};
 pub use storage::{Access, DEFAULT_IO_SIZE, Durability, Role, Storage, default_per_pcore};
 pub use sweep::{Sweep, SweepParameter};
 pub use template::{Answers, template};

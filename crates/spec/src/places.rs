@@ -10,16 +10,16 @@ pub struct Places {
 }
 
 impl Places {
-    pub fn record_key(&mut self, place: &str, span: Range<usize>) {
+    pub(crate) fn record_key(&mut self, place: &str, span: Range<usize>) {
         self.keys.insert(place.to_owned(), span);
     }
 
-    pub fn record_value(&mut self, place: &str, span: Range<usize>) {
+    pub(crate) fn record_value(&mut self, place: &str, span: Range<usize>) {
         self.values.insert(place.to_owned(), span);
     }
 
     /// Marks a table of which something had to be left out: rules about it would blame the wrong thing.
-    pub fn record_broken(&mut self, table: &str) {
+    pub(crate) fn record_broken(&mut self, table: &str) {
         self.broken.insert(table.to_owned());
     }
 
@@ -34,6 +34,7 @@ impl Places {
         self.values.get(place).or_else(table).cloned()
     }
 
+    /// Whether something of this table had to be left out.
     pub fn is_broken(&self, table: &str) -> bool {
         self.broken.contains(table)
     }

@@ -19,16 +19,18 @@ pub struct Problem {
 
 impl Problem {
     /// A problem about the whole file.
-    pub(crate) fn new(message: impl Into<String>, label: impl Into<String>) -> Self {
+    pub fn new(message: impl Into<String>, label: impl Into<String>) -> Self {
         Self { message: message.into(), label: label.into(), hint: None, span: None, place: String::new() }
     }
 
-    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+    /// Adds what the person can do.
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    pub(crate) fn at(mut self, place: impl Into<String>, span: Option<Range<usize>>) -> Self {
+    /// Says where it is: the key, and its bytes of the text.
+    pub fn at(mut self, place: impl Into<String>, span: Option<Range<usize>>) -> Self {
         self.place = place.into();
         self.span = span;
         self

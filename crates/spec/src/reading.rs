@@ -9,22 +9,26 @@ use crate::nearest::{nearest, quoted};
 use crate::places::{Places, join};
 use crate::problem::Problem;
 use crate::schema::Quantity;
-use crate::shape::{self, Kind, Shape, Table};
+use crate::shape::{Kind, Shape, Table};
 
 /// What reading a tree found.
-#[derive(Debug, Default)]
-pub struct Reading {
+#[derive(Debug)]
+pub struct Reading<'shape> {
     pub places: Places,
     pub problems: Vec<Problem>,
+    /// The shape of the whole file, and its version.
+    root: &'shape Shape,
+    version: u32,
     /// Places of keys that some misspelt key probably stands for.
     meant: BTreeSet<String>,
 }
 
-impl Reading {
-    /// Reads a whole document. What is wrong is reported and taken out of the tree.
-    pub fn of(tree: &mut Spanned<DeTable<'_>>) -> Self {
-        let mut reading = Self::default();
-        if let Kind::Table(shape) = &shape::root().kind {
+impl<'shape> Reading<'shape> {
+    /// Reads a whole document of this shape and version. What is wrong is reported and taken out of the tree.
+    pub fn of(root: &'shape Shape, version: u32, tree: &mut Spanned<DeTable<'_>>) -> Self {
+        let (places, problems, meant) = (Places::default(), Vec::new(), BTreeSet::new());
+        let mut reading = Self { places, problems, root, version, meant };
+        if let Kind::Table(shape) = &root.kind {
             reading.places.record_value("", tree.span());
             reading.table("", shape, tree.get_mut());
         }
@@ -54,7 +58,7 @@ impl Reading {
         let name: &str = key.get_ref();
         let here = join(table, name);
         let Some(expected) = shape.keys.get(name) else {
-            self.problems.push(unknown_key(name, shape).at(here, Some(key.span())));
+            self.problems.push(unknown_key(name, shape, self.root).at(here, Some(key.span())));
             self.meant.extend(nearest(name, shape.names()).map(|near| join(table, near)));
             return None;
         };
@@ -67,7 +71,7 @@ impl Reading {
         for name in &shape.required {
             let here = join(place, name);
             if self.places.key(&here).is_none() && !self.meant.contains(&here) {
-                let problem = missing_key(place, name, shape.keys.get(name));
+                let problem = missing_key(place, name, shape.keys.get(name), self.version);
                 let span = if place.is_empty() { None } else { self.places.value(place) };
                 self.problems.push(problem.at(here, span));
             }
@@ -105,9 +109,9 @@ fn key_of(place: &str) -> &str {
     place.rsplit('.').next().unwrap_or(place)
 }
 
-fn unknown_key(name: &str, shape: &Table) -> Problem {
+fn unknown_key(name: &str, shape: &Table, root: &Shape) -> Problem {
     let problem = Problem::new(format!("unknown key `{}`", name.escape_debug()), "unknown key");
-    let homes = shape::root().homes_of(name);
+    let homes = root.homes_of(name);
     if !homes.is_empty() {
         problem.hint(format!("`{name}` belongs in {}", homes.join(" or ")))
     } else if let Some(near) = nearest(name, shape.names()) {
@@ -117,14 +121,14 @@ fn unknown_key(name: &str, shape: &Table) -> Problem {
     }
 }
 
-fn missing_key(place: &str, name: &str, shape: Option<&Shape>) -> Problem {
+fn missing_key(place: &str, name: &str, shape: Option<&Shape>, version: u32) -> Problem {
     if let Some(header) = shape.and_then(|shape| shape.header(&join(place, name))) {
         return Problem::new(format!("there is no {header}"), "missing")
             .hint(format!("add a section {header}"));
     }
     let problem = Problem::new(format!("`{name}` is missing"), format!("`{name}` is missing here"));
     if place.is_empty() {
-        return problem.hint(format!("begin the file with `{name} = {}`", crate::VERSION));
+        return problem.hint(format!("begin the file with `{name} = {version}`"));
     }
     match (shape.map(|shape| &shape.kind), shape.and_then(|shape| shape.example.as_ref())) {
         (Some(Kind::Choice(words)), _) => problem

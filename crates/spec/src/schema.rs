@@ -11,11 +11,16 @@ use crate::document::Spec;
 
 /// The JSON Schema (2020-12) of a spec file, for editors and other programs.
 pub fn schema() -> Value {
+    schema_of::<Spec>("Forebay spec file")
+}
+
+/// The JSON Schema (2020-12) of a file of this type.
+pub fn schema_of<T: JsonSchema>(title: &str) -> Value {
     let settings = SchemaSettings::draft2020_12()
         .with(|settings| settings.inline_subschemas = true)
         .with_transform(RecursiveTransform(without_null));
-    let mut schema = settings.into_generator().into_root_schema_for::<Spec>();
-    schema.insert("title".to_owned(), "Forebay spec file".into());
+    let mut schema = settings.into_generator().into_root_schema_for::<T>();
+    schema.insert("title".to_owned(), title.into());
     schema.to_value()
 }
 

@@ -1,11 +1,10 @@
 //! The JSON Schema of the spec, in the form reading needs it.
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
 
 use serde_json::Value;
 
-use crate::schema::{self, Quantity};
+use crate::schema::Quantity;
 
 /// What may stand at one place of a spec.
 #[derive(Debug)]
@@ -34,14 +33,9 @@ pub struct Table {
     pub required: Vec<String>,
 }
 
-/// The shape of a whole spec.
-pub fn root() -> &'static Shape {
-    static ROOT: LazyLock<Shape> = LazyLock::new(|| Shape::from_schema(&schema::schema()));
-    &ROOT
-}
-
 impl Shape {
-    fn from_schema(schema: &Value) -> Self {
+    /// What a schema describes.
+    pub fn from_schema(schema: &Value) -> Self {
         let example = schema["examples"].get(0).and_then(as_toml);
         Self { kind: Kind::from_schema(schema), example }
     }
@@ -60,13 +54,12 @@ impl Shape {
 
     /// How the place is written in a file: `[grid]`, `[[storage]]`, or nothing for what is no table.
     pub fn header(&self, place: &str) -> Option<String> {
+        let bare = without_numbers(place);
         match &self.kind {
             Kind::Table(_) if place.is_empty() => Some("the top of the file".to_owned()),
-            Kind::Table(_) => match place.split_once('[') {
-                Some((list, _)) => Some(format!("`[[{list}]]`")),
-                None => Some(format!("`[{place}]`")),
-            },
-            Kind::List(element) if matches!(element.kind, Kind::Table(_)) => Some(format!("`[[{place}]]`")),
+            Kind::Table(_) if place.contains('[') => Some(format!("`[[{bare}]]`")),
+            Kind::Table(_) => Some(format!("`[{place}]`")),
+            Kind::List(element) if matches!(element.kind, Kind::Table(_)) => Some(format!("`[[{bare}]]`")),
             _ => None,
         }
     }
@@ -129,6 +122,11 @@ impl Table {
             required: required.filter_map(Value::as_str).map(str::to_owned).collect(),
         }
     }
+}
+
+/// `job[0].source` as it is written: `job.source`.
+fn without_numbers(place: &str) -> String {
+    place.split('[').map(|part| part.split_once(']').map_or(part, |(_, after)| after)).collect()
 }
 
 /// The words of an enum, whether its variants carry descriptions (`oneOf`) or not (`enum`).

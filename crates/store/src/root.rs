@@ -28,6 +28,11 @@ impl Root {
         Ok(Self { fd: fd.map_err(|error| Fault::os("open", path, error))?, path: path.to_owned() })
     }
 
+    /// Around a directory that is open already; `path` is how it is named.
+    pub fn of(dir: OwnedFd, path: &Path) -> Self {
+        Self { fd: dir, path: path.to_owned() }
+    }
+
     /// The directory's own descriptor.
     pub fn fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()

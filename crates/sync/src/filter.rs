@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use fault::{Fault, Kind};
 use ignore::Match;
@@ -86,6 +87,21 @@ impl Filter {
         Ok(())
     }
 
+    /// Only the paths in this list, one a line or NUL-separated; `shown` is where it came from.
+    pub fn set_list(&mut self, list: &[u8], shown: &Path) -> fault::Result<()> {
+        if list.is_empty() {
+            let text = format!("`{}` names no path", shown.display());
+            return Err(Fault::new(Kind::Usage, text).hint("write one path a line, relative to the source"));
+        }
+        let separator = if list.contains(&0) { 0 } else { b'\n' };
+        self.set_only(list.split(|byte| *byte == separator).filter(|path| !path.is_empty()))
+    }
+
+    /// Only files that changed within the first time, and not within the second, before now.
+    pub fn set_ages(&mut self, newer_than: Option<Duration>, older_than: Option<Duration>) {
+        self.mtime = (newer_than.map(ago), older_than.map(ago));
+    }
+
     /// Whether only named paths are looked at.
     pub fn names_paths(&self) -> bool {
         self.only.is_some()
@@ -139,6 +155,12 @@ impl Filter {
             None => chain,
         })
     }
+}
+
+fn ago(age: Duration) -> Stamp {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let then = now.saturating_sub(age);
+    Stamp { seconds: i64::try_from(then.as_secs()).unwrap_or(i64::MAX), nanos: then.subsec_nanos() }
 }
 
 impl Only {

@@ -21,6 +21,7 @@ mod large;
 mod ledger;
 mod links;
 mod look;
+pub mod manager;
 mod names;
 mod objects;
 mod options;

@@ -1,5 +1,7 @@
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use store::Extended;
 
 use crate::filter::Filter;
@@ -12,6 +14,9 @@ pub struct Options {
     pub source: PathBuf,
     /// The tree to make like it.
     pub destination: PathBuf,
+    /// Directory below the destination that is meant, where several sources become one tree. It is made if it is not
+    /// there, and no symlink leads to it.
+    pub at: Option<String>,
     /// Where the index and the journal are kept; a place of this user's by default.
     pub state: Option<PathBuf>,
     /// Threads that scan and copy; as many as the file systems deserve by default.
@@ -60,7 +65,8 @@ pub struct Deletes {
 }
 
 /// What to do with a file that somebody changed at the destination since the last sync, when it changed at the source.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Conflict {
     /// The source wins.
     #[default]
@@ -74,7 +80,8 @@ pub enum Conflict {
 }
 
 /// What is read back from the destination. Everything that is read from the source is hashed in any case.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Verify {
     /// Nothing.
     #[default]
@@ -88,7 +95,8 @@ pub enum Verify {
 }
 
 /// How a large file that changed is compared with its old copy.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Delta {
     /// By blocks where they stand; by content where a look at a few places shows that it moved.
     #[default]

@@ -4,7 +4,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use fault::{Fault, Kind};
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{FlockOperation, Mode, flock, mkdirat};
 use store::Root;
 
 use crate::job::canonical;
@@ -46,20 +46,30 @@ pub fn open_roots(options: &Options) -> fault::Result<Roots> {
             .map_err(|e| Fault::os("find", &options.destination, e))?,
         None => canonical(&path)?,
     };
+    let beneath = options.at.as_deref().filter(|_| stand_in.is_none());
+    let destination = match beneath {
+        Some(at) => open_beneath(&path, at)?,
+        None => Root::open(&path)?,
+    };
+    let destination_path = match &options.at {
+        Some(at) => destination_path.join(at),
+        None => destination_path,
+    };
     let within = |a: &Path, b: &Path| a.starts_with(b) || b.starts_with(a);
     if within(&source_path, &destination_path) {
         let text =
             format!("`{}` and `{}` lie in each other", source_path.display(), destination_path.display());
         return Err(Fault::new(Kind::Usage, text).hint("choose a destination outside the source"));
     }
-    let (source, destination) = (Root::open(&source_path)?, Root::open(&path)?);
+    let source = Root::open(&source_path)?;
     Ok(Roots { source, destination, paths: (source_path, destination_path), _stand_in: stand_in })
 }
 
 /// The destination's directory, made if it is not there; its parent must be.
 fn destination_path(options: &Options) -> fault::Result<(PathBuf, Option<StandIn>)> {
     let path = &options.destination;
-    if path.exists() {
+    let whole = options.at.as_ref().map_or_else(|| path.clone(), |at| path.join(at));
+    if path.exists() && (!options.dry_run || whole.is_dir()) {
         return Ok((path.clone(), None));
     }
     if options.dry_run {
@@ -69,6 +79,23 @@ fn destination_path(options: &Options) -> fault::Result<(PathBuf, Option<StandIn
     }
     std::fs::create_dir(path).map_err(|error| Fault::os("create", path, error))?;
     Ok((path.clone(), None))
+}
+
+/// A directory below another, made if it is not there. No symlink is followed on the way.
+fn open_beneath(path: &Path, at: &str) -> fault::Result<Root> {
+    let root = Root::open(path)?;
+    let mut dir = root.open_dir(b"").map_err(|error| Fault::os("open", path, error))?;
+    let mut shown = path.to_owned();
+    for name in at.split('/') {
+        shown.push(name);
+        match mkdirat(&dir, name, Mode::from_raw_mode(0o777)) {
+            Ok(()) | Err(store::Errno::EXIST) => {}
+            Err(error) => return Err(Fault::os("create", &shown, error)),
+        }
+        let below = store::open_dir_in(&dir, name.as_bytes());
+        dir = below.map_err(|error| Fault::os("open", &shown, error))?;
+    }
+    Ok(Root::of(dir, &shown))
 }
 
 /// What a job remembers must not be part of what it copies.

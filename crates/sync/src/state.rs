@@ -69,7 +69,7 @@ impl State {
         let key = key_of(source, destination);
         let dir = match dir {
             Some(dir) => dir.to_owned(),
-            None => default_dir()?.join(&key),
+            None => default_place("sync")?.join(&key),
         };
         std::fs::create_dir_all(&dir).map_err(|error| Fault::os("create", &dir, error))?;
         let lock_path = dir.join("lock");
@@ -207,12 +207,12 @@ fn key_of(source: &Path, destination: &Path) -> String {
     chunk::Id::of(&both).to_string()[..16].to_owned()
 }
 
-/// `$XDG_STATE_HOME/forebay/sync`, or `~/.local/state/forebay/sync`.
-fn default_dir() -> fault::Result<PathBuf> {
+/// `$XDG_STATE_HOME/forebay/NAME`, or `~/.local/state/forebay/NAME`.
+pub fn default_place(name: &str) -> fault::Result<PathBuf> {
     let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     absolute("XDG_STATE_HOME")
         .or_else(|| absolute("HOME").map(|home| home.join(".local/state")))
-        .map(|dir| dir.join("forebay/sync"))
+        .map(|dir| dir.join("forebay").join(name))
         .ok_or_else(|| {
             Fault::new(Kind::Usage, "no place for the state of a sync: HOME is not set")
                 .hint("use --state DIR")

@@ -5,6 +5,8 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use units::Bytes;
 
+use super::jobs::SyncAction;
+
 const EXAMPLES: &str = "\
 Examples:
   forebay sync /data /mnt/grid/data                     copy, and next time only what changed
@@ -14,6 +16,7 @@ Examples:
   forebay sync /data /mnt/grid/data --watch --delete    and go on: what changes follows at once
   forebay sync /data s3://bucket/data                   to an object store, with all of it
   forebay sync az://account/container/data /data        and back: the same tree
+  forebay sync serve --jobs sync.toml                   many of them, each when it is due
 
 Places in object stores are s3://BUCKET/PREFIX, az://ACCOUNT/CONTAINER/PREFIX, gs://BUCKET/PREFIX,
 swift://CONTAINER/PREFIX and hdfs://HOST/PATH (over WebHDFS). Credentials come from where the
@@ -28,14 +31,16 @@ AZURE_STORAGE_BLOB_ENDPOINT name other servers.";
 /// remembered outside both trees, so that the next sync need not look at the destination, and one that was stopped or
 /// killed goes on where it was. Exits 3 when something could not be copied; each such entry is named.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct Sync {
-    /// Directory, or place in an object store, to read
-    #[arg(value_name = "SOURCE")]
-    pub source: PathBuf,
+    #[command(subcommand)]
+    pub action: Option<SyncAction>,
+    /// Directory, or place in an object store, to read; one that is called as a command is `./jobs`
+    #[arg(value_name = "SOURCE", required = true)]
+    pub source: Option<PathBuf>,
     /// Directory, or place in an object store, to make like it; its parent or bucket must exist
-    #[arg(value_name = "DESTINATION")]
-    pub destination: PathBuf,
+    #[arg(value_name = "DESTINATION", required = true)]
+    pub destination: Option<PathBuf>,
     /// Show what would be done, do nothing
     #[arg(short = 'n', long)]
     pub dry_run: bool,

@@ -1,19 +1,35 @@
 mod figures;
+mod jobs;
 mod options;
 mod progress;
+mod serve;
 mod words;
 
+use sync::manager::Wish;
 use sync::{Counters, End, Status, run as sync_all, watch};
 
 use self::figures::Figures;
 use self::progress::SyncProgress;
 use super::{Context, Result};
-use crate::cli::Sync;
+use crate::cli::{Sync, SyncAction};
 use crate::exit::Outcome;
 use crate::signals;
 
-/// Makes the destination like the source, and says what was done.
+/// Makes the destination like the source, or runs and shows jobs that do.
 pub fn run(context: &Context, arguments: &Sync) -> Result {
+    match &arguments.action {
+        None => sync_once(context, arguments),
+        Some(SyncAction::Serve(arguments)) if arguments.check => serve::check(context, arguments),
+        Some(SyncAction::Serve(arguments)) => serve::run(context, arguments),
+        Some(SyncAction::Jobs(arguments)) => jobs::list(context, arguments),
+        Some(SyncAction::Pause(arguments)) => jobs::steer(context, arguments, Wish::Pause),
+        Some(SyncAction::Resume(arguments)) => jobs::steer(context, arguments, Wish::Run),
+        Some(SyncAction::Cancel(arguments)) => jobs::steer(context, arguments, Wish::Cancel),
+    }
+}
+
+/// Makes the destination like the source, and says what was done.
+fn sync_once(context: &Context, arguments: &Sync) -> Result {
     let (sync_options, following) = (options::of(arguments)?, options::following(&arguments.watching)?);
     let words = "stopping; what is done is written down, and a second signal stops at once";
     signals::install_saying(&context.printer, words)?;

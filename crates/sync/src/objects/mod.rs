@@ -35,6 +35,7 @@ use self::known::KnownStream;
 use self::plan::Sides;
 use self::remove::Extras;
 use self::scan::{Scanned, Stream};
+pub use self::side::is_location;
 use self::side::{Place, Side, as_path, location_of};
 use self::work::{Hand, Task, Work};
 use crate::counters::Counters;
@@ -55,7 +56,7 @@ const WORKERS: usize = 16;
 
 /// Whether a side is a place in an object store.
 pub fn has_location(options: &Options) -> bool {
-    side::is_location(&options.source) || side::is_location(&options.destination)
+    is_location(&options.source) || is_location(&options.destination)
 }
 
 /// Makes the destination like the source. Entries that can't be done are told to `watcher` and counted; an error is
@@ -111,7 +112,7 @@ fn check_options(options: &Options) -> fault::Result<()> {
             "an object does not say what a sync left there: use --update, or a destination of its own",
         );
     }
-    if options.delete.as_ref().is_some_and(|rules| rules.trash) && side::is_location(&options.destination) {
+    if options.delete.as_ref().is_some_and(|rules| rules.trash) && is_location(&options.destination) {
         return refused(
             "object stores have no trash",
             "turn on the bucket's versioning, or delete without --trash",

@@ -16,6 +16,8 @@ mod status;
 use std::time::{Duration, Instant};
 
 use fault::{Fault, Kind};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use store::FileSystem;
 
 use self::changelog::Changelog;
@@ -52,7 +54,8 @@ pub struct Following {
 }
 
 /// What tells of changes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum By {
     /// The best that the kernel, the file system and our rights allow.
     #[default]

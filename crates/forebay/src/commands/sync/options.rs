@@ -1,10 +1,9 @@
 use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use fault::{Fault, Kind};
-use sync::{By, Conflict, Deletes, Delta, Extended, Filter, Following, Options, Stamp, Verify};
+use fault::Fault;
+use sync::{By, Conflict, Deletes, Delta, Extended, Filter, Following, Options, Verify};
 
 use crate::cli::{Choosing, ConflictRule, DeltaRule, Sync, SyncWatching, VerifyLevel, WatchBy};
 
@@ -12,8 +11,10 @@ use crate::cli::{Choosing, ConflictRule, DeltaRule, Sync, SyncWatching, VerifyLe
 pub fn of(arguments: &Sync) -> fault::Result<Options> {
     let (removing, judging) = (&arguments.removing, &arguments.judging);
     Ok(Options {
-        source: arguments.source.clone(),
-        destination: arguments.destination.clone(),
+        // clap sees to it that both are there.
+        source: arguments.source.clone().unwrap_or_default(),
+        destination: arguments.destination.clone().unwrap_or_default(),
+        at: None,
         state: arguments.state.clone(),
         workers: arguments.workers.map(usize::from),
         dry_run: arguments.dry_run,
@@ -70,12 +71,10 @@ fn filter(choosing: &Choosing) -> fault::Result<Filter> {
     filter.set_patterns(&choosing.exclude, &choosing.include)?;
     choosing.ignore_file.iter().for_each(|name| filter.add_pattern_file(name.as_bytes()));
     if let Some(path) = &choosing.files_from {
-        let list = read_list(path)?;
-        let separator = if list.contains(&0) { 0 } else { b'\n' };
-        filter.set_only(list.split(|byte| *byte == separator).filter(|path| !path.is_empty()))?;
+        filter.set_list(&read_list(path)?, path)?;
     }
     filter.size = (choosing.min_size.map(units::Bytes::get), choosing.max_size.map(units::Bytes::get));
-    filter.mtime = (choosing.newer_than.map(ago), choosing.older_than.map(ago));
+    filter.set_ages(choosing.newer_than, choosing.older_than);
     filter.owners.clone_from(&choosing.owner);
     Ok(filter)
 }
@@ -88,15 +87,5 @@ fn read_list(path: &Path) -> fault::Result<Vec<u8>> {
         std::fs::File::open(path).and_then(|mut file| file.read_to_end(&mut list))
     };
     read.map_err(|error| Fault::os("read", path, error))?;
-    if list.is_empty() {
-        let text = format!("`{}` names no path", path.display());
-        return Err(Fault::new(Kind::Usage, text).hint("write one path a line, relative to the source"));
-    }
     Ok(list)
-}
-
-fn ago(age: Duration) -> Stamp {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let then = now.saturating_sub(age);
-    Stamp { seconds: i64::try_from(then.as_secs()).unwrap_or(i64::MAX), nanos: then.subsec_nanos() }
 }
