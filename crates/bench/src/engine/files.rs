@@ -55,8 +55,13 @@ pub fn open(
     if transfer.synchronous {
         flags |= OFlags::SYNC;
     }
-    let ground = grounds.of(owner(files, number));
-    Ok(DataFile { descriptor: ground.open(&grounds.names().data(files, number), flags)?, number })
+    let (ground, name) = (grounds.of(owner(files, number)), grounds.names().data(files, number));
+    let descriptor = match ground.open(&name, flags) {
+        // GlusterFS says so when another host makes the same file at this moment, though nobody asked for a new one.
+        Err(Errno::EXIST) => ground.open(&name, flags - OFlags::CREATE)?,
+        opened => opened?,
+    };
+    Ok(DataFile { descriptor, number })
 }
 
 /// Closes a file and says what came of it: NFS and FUSE tell here that data could not be kept. Dropping would hide it.

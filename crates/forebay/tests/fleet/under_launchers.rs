@@ -94,7 +94,7 @@ fn every_benchmark(dir: &Path, mut launch: impl FnMut() -> Command) {
     let words = ["ior", "-w", "-r", "-t", "64k", "-b", "1m", "-o", file.to_str().unwrap()];
     let done = call(launch().arg(forebay()).args(words));
     assert_eq!(done.code, 0, "{done:?}");
-    assert!(done.out.contains("tasks               : 4") && done.out.contains("Max Write"), "{done:?}");
+    assert!(done.out.contains("tasks               : 4"), "{done:?}");
     let words = ["mdtest", "-n", "10", "-d", target.to_str().unwrap()];
     let done = call(launch().arg(forebay()).args(words));
     assert_eq!(done.code, 0, "{done:?}");
