@@ -10,7 +10,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use fault::{Fault, Result};
+use fault::{Fault, Kind, Result};
 use fleet::launcher::{Launch, Launcher, Pmi};
 use fleet::{Link, Node, hosts, mpi, socket, ssh};
 use serde_json::{Value, json};
@@ -38,7 +38,8 @@ fn run(words: &[String]) -> Result<u8> {
     let number = |name: &str, default: u64| after(name).and_then(|word| word.parse().ok()).unwrap_or(default);
     if words.first().is_some_and(|word| word == "agent") {
         let agent = ssh::join(json!({}), after("--pushed").map(std::path::Path::new), &tell())?;
-        return Ok(take_part(agent.node, &agent.task));
+        let ssh::Way::Run(node) = agent.way else { return Err(Fault::new(Kind::Unsupported, "no run")) };
+        return Ok(take_part(node, &agent.task));
     }
     if words.iter().any(|word| word == "--version") {
         return Ok(0);

@@ -139,6 +139,13 @@ impl Channel {
         }
     }
 
+    /// Both ends, which wait again as files usually do, and what was read beyond the greeting.
+    pub fn into_ends(self) -> (OwnedFd, OwnedFd, Vec<u8>) {
+        let _ = rustix::io::ioctl_fionbio(&self.reader, false);
+        let _ = rustix::io::ioctl_fionbio(&self.writer, false);
+        (self.reader, self.writer, self.decoder.into_rest())
+    }
+
     /// As a neighbour's connection once the run begins.
     pub fn into_stream(self, autopsy: Autopsy) -> Stream {
         Stream { reader: self.reader, writer: self.writer, decoder: self.decoder, autopsy }

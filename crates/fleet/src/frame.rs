@@ -201,6 +201,11 @@ impl Decoder {
         self.bytes.extend(bytes);
     }
 
+    /// What has come and was not taken.
+    pub fn into_rest(mut self) -> Vec<u8> {
+        self.bytes.split_off(self.read)
+    }
+
     /// The next whole frame, if there is one.
     pub fn next(&mut self) -> Result<Option<Frame>> {
         let left = &self.bytes[self.read..];

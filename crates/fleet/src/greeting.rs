@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::hosts::Host;
 
 /// Of the frames and of what this file says; processes of different ones don't work together.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 
 /// What an agent writes before anything else: a login shell may have printed something before.
 pub(crate) const MAGIC: &[u8] = b"\0forebay agent\0";
@@ -39,6 +39,8 @@ pub(crate) struct Welcome {
     pub task: Value,
     pub below: Vec<Order>,
     pub remote: Remote,
+    /// The connection is the task's own from here on: there is no run.
+    pub direct: bool,
 }
 
 /// How agents are started.

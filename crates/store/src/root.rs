@@ -33,6 +33,11 @@ impl Root {
         Self { fd: dir, path: path.to_owned() }
     }
 
+    /// The same, called otherwise in messages: as somebody on another host knows it.
+    pub fn shown_as(self, path: PathBuf) -> Self {
+        Self { path, ..self }
+    }
+
     /// The directory's own descriptor.
     pub fn fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()

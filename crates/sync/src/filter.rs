@@ -12,6 +12,8 @@ use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use store::{Meta, Stamp};
 
+use crate::index::wire::{put, put_bytes, put_signed, take, take_list, take_signed, take_u32};
+
 /// More than any list of patterns in a directory should have, bytes.
 const MOST: usize = 1 << 20;
 
@@ -19,6 +21,8 @@ const MOST: usize = 1 << 20;
 #[derive(Debug, Default)]
 pub struct Filter {
     patterns: Option<Gitignore>,
+    /// The lines that the patterns are made of: what is excluded, and what is not.
+    lines: (Vec<String>, Vec<String>),
     /// Names of files in the source's directories that have patterns.
     pattern_files: Vec<Vec<u8>>,
     only: Option<Only>,
@@ -51,9 +55,62 @@ impl Filter {
             })?;
         }
         let built = builder.build();
+        self.lines = (exclude.to_vec(), include.to_vec());
         self.patterns =
             Some(built.map_err(|error| Fault::new(Kind::Usage, format!("wrong pattern: {error}")))?);
         Ok(())
+    }
+
+    /// Appends all rules as bytes, for a process on another host.
+    pub fn put(&self, out: &mut Vec<u8>) {
+        let mut list = |items: Vec<&[u8]>| {
+            put(out, items.len() as u64);
+            items.into_iter().for_each(|item| put_bytes(out, item));
+        };
+        list(self.lines.0.iter().map(String::as_bytes).collect());
+        list(self.lines.1.iter().map(String::as_bytes).collect());
+        list(self.pattern_files.iter().map(Vec::as_slice).collect());
+        list(self.only.iter().flat_map(|only| only.named.iter().map(Vec::as_slice)).collect());
+        put(out, u64::from(self.only.is_some()));
+        for bound in [self.size.0, self.size.1] {
+            put(out, u64::from(bound.is_some()));
+            put(out, bound.unwrap_or(0));
+        }
+        for bound in [self.mtime.0, self.mtime.1] {
+            put(out, u64::from(bound.is_some()));
+            put_signed(out, bound.unwrap_or_default().seconds);
+            put(out, bound.unwrap_or_default().nanos.into());
+        }
+        self.owners.iter().for_each(|owner| put(out, (*owner).into()));
+    }
+
+    /// Rules from all of these bytes.
+    pub fn take(mut from: &[u8]) -> fault::Result<Self> {
+        let from = &mut from;
+        let mut filter = Self::default();
+        let text = |bytes: Vec<Vec<u8>>| -> Vec<String> {
+            bytes.into_iter().map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).collect()
+        };
+        let (exclude, include) = (text(take_list(from)?), text(take_list(from)?));
+        filter.set_patterns(&exclude, &include)?;
+        filter.pattern_files = take_list(from)?;
+        let only = take_list(from)?;
+        if take(from)? == 1 {
+            filter.set_only(only.iter().map(Vec::as_slice))?;
+        }
+        let mut size = || -> fault::Result<Option<u64>> {
+            Ok(Some((take(from)?, take(from)?)).and_then(|(is, size)| (is == 1).then_some(size)))
+        };
+        filter.size = (size()?, size()?);
+        let mut stamp = || -> fault::Result<Option<Stamp>> {
+            let (is, seconds, nanos) = (take(from)? == 1, take_signed(from)?, take_u32(from)?);
+            Ok(is.then_some(Stamp { seconds, nanos }))
+        };
+        filter.mtime = (stamp()?, stamp()?);
+        while !from.is_empty() {
+            filter.owners.push(take_u32(from)?);
+        }
+        Ok(filter)
     }
 
     /// Files of this name in any directory of the source have patterns for what is below.
@@ -266,7 +323,34 @@ mod tests {
         assert!(!passes(&inner, "d/here") && passes(&inner, "d/x/here") && passes(&top, "here"));
     }
 
+    #[test]
+    fn rules_travel_and_stay_the_same() {
+        let mut all = filter(&["*.tmp", "/top"], &["keep.tmp"]);
+        all.add_pattern_file(b".syncignore");
+        all.set_only([&b"a/b"[..], b"c"].into_iter()).unwrap();
+        all.size = (Some(7), None);
+        all.mtime = (None, Some(Stamp { seconds: -5, nanos: 9 }));
+        all.owners = vec![0, 1000];
+        for filter in [all, Filter::default()] {
+            let mut bytes = Vec::new();
+            filter.put(&mut bytes);
+            let found = Filter::take(&bytes).unwrap();
+            let mut again = Vec::new();
+            found.put(&mut again);
+            assert_eq!(bytes.len(), again.len());
+            for path in ["a/b/x.tmp", "a/b/keep.tmp", "top", "c/d", "e"] {
+                assert_eq!(passes(&filter, path), passes(&found, path), "{path}");
+            }
+            assert_eq!((filter.size, filter.mtime, filter.owners), (found.size, found.mtime, found.owners));
+        }
+    }
+
     proptest::proptest! {
+        #[test]
+        fn no_bytes_panic_as_rules(bytes: Vec<u8>) {
+            let _ = Filter::take(&bytes);
+        }
+
         #[test]
         fn no_pattern_panics(pattern in ".{0,20}", path in "[a-z/]{1,20}") {
             let mut filter = Filter::default();

@@ -74,13 +74,20 @@ impl Ledger {
     /// Makes everything noted so far durable at `destination`, then says so in the journal. In this order: the journal
     /// never knows more than the disk.
     pub fn checkpoint(&self, destination: BorrowedFd<'_>, shown: &Path) -> fault::Result<()> {
+        self.checkpoint_by(|| {
+            Durability::all(destination)
+                .map_err(|error| Fault::os("make durable what was written to", shown, error))
+        })
+    }
+
+    /// The same where `durably` makes it so.
+    pub fn checkpoint_by(&self, durably: impl FnOnce() -> fault::Result<()>) -> fault::Result<()> {
         let mut journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
         let parts = self.pending().take();
         if parts.is_empty() {
             return Ok(());
         }
-        Durability::all(destination)
-            .map_err(|error| Fault::os("make durable what was written to", shown, error))?;
+        durably()?;
         journal.append(&parts)?;
         self.keep(parts);
         Ok(())

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::Extended;
 
+use crate::far::Reach;
 use crate::filter::Filter;
 use crate::throttle::Timetable;
 
@@ -51,6 +52,8 @@ pub struct Options {
     pub in_place_from: Option<u64>,
     /// How a large file that changed is compared with its old copy.
     pub delta: Delta,
+    /// How trees on other hosts are reached.
+    pub reach: Reach,
     /// Copy files of at least this size in ranges, by all workers at once; bytes, 64 MiB by default.
     pub large_from: Option<u64>,
 }

@@ -82,7 +82,7 @@ fn destination_path(options: &Options) -> fault::Result<(PathBuf, Option<StandIn
 }
 
 /// A directory below another, made if it is not there. No symlink is followed on the way.
-fn open_beneath(path: &Path, at: &str) -> fault::Result<Root> {
+pub fn open_beneath(path: &Path, at: &str) -> fault::Result<Root> {
     let root = Root::open(path)?;
     let mut dir = root.open_dir(b"").map_err(|error| Fault::os("open", path, error))?;
     let mut shown = path.to_owned();

@@ -15,6 +15,8 @@ const VERSION: u32 = 1;
 pub struct State {
     dir: PathBuf,
     key: String,
+    /// The run of the host that the destination is on.
+    boot: String,
     _lock: File,
 }
 
@@ -52,6 +54,16 @@ impl Identity {
         Ok(Self { magic: system.magic, id: system.id, inode: root.meta()?.inode })
     }
 
+    /// Of a tree on another host, as its agent tells: type and id of the file system, and the root's inode.
+    pub const fn of_numbers([magic, id, inode]: [u64; 3]) -> Self {
+        Self { magic, id, inode }
+    }
+
+    /// As [`Identity::of_numbers`] takes it.
+    pub const fn numbers(&self) -> [u64; 3] {
+        [self.magic, self.id, self.inode]
+    }
+
     /// Of a place that is what its name says.
     pub fn of_name(name: &str) -> Self {
         let word = |at: usize| {
@@ -79,7 +91,7 @@ impl State {
             Fault::new(Kind::Refused, format!("another sync from `{}` is going", source.display()))
                 .hint("wait until it ends")
         })?;
-        let state = Self { dir, key, _lock: lock };
+        let state = Self { dir, key, boot: store::boot_id(), _lock: lock };
         state.check_pair(source, destination)?;
         Ok(state)
     }
@@ -94,6 +106,16 @@ impl State {
         let text = format!("`{}` is the state of a sync from `{}`", self.dir.display(), memory.source_path);
         Err(Fault::new(Kind::Refused, text)
             .hint("give every pair of source and destination a state of its own"))
+    }
+
+    /// The destination is on another host, in this run of it.
+    pub fn written_on(&mut self, boot: &str) {
+        boot.clone_into(&mut self.boot);
+    }
+
+    /// The run of the host that the destination is on.
+    pub fn boot(&self) -> &str {
+        &self.boot
     }
 
     /// A file of the state.
@@ -160,7 +182,7 @@ impl State {
             source: identities.0,
             destination: identities.1,
             running,
-            boot: store::boot_id(),
+            boot: self.boot.clone(),
         };
         self.write_memory(&memory)
     }

@@ -6,6 +6,7 @@ use fault::{Fault, Kind, Result};
 use serde_json::Value;
 
 use super::Tell;
+use super::line::Line;
 use super::start::Starter;
 use crate::channel::{Channel, Trouble, Wait};
 use crate::greeting::{Go, Hello, MAGIC, PROTOCOL, Ready, VERSION, Welcome};
@@ -20,9 +21,18 @@ const GO: Duration = Duration::from_mins(10);
 #[derive(Debug)]
 pub struct Agent {
     /// The way to the others.
-    pub node: Node,
+    pub way: Way,
     /// What is to be done.
     pub task: Value,
+}
+
+/// How an agent reaches whoever leads it.
+#[derive(Debug)]
+pub enum Way {
+    /// As one process of a run.
+    Run(Node),
+    /// By a connection that is the task's own.
+    Line(Line),
 }
 
 /// Becomes an agent: speaks to whoever started this process over its standard input and output, and starts those below.
@@ -47,6 +57,7 @@ pub fn join(facts: Value, pushed: Option<&Path>, tell: &Tell) -> Result<Agent> {
         allowed: welcome.allowed,
         patience: welcome.patience,
         task: &welcome.task,
+        direct: false,
         tell,
         cancelled: &never,
     };
@@ -54,9 +65,14 @@ pub fn join(facts: Value, pushed: Option<&Path>, tell: &Tell) -> Result<Agent> {
     let ready = Ready { up: below.up.clone(), failures: std::mem::take(&mut below.failures) };
     channel.send(&ready, wait(WELCOME)).map_err(gone)?;
     let Go {} = channel.receive(wait(GO)).map_err(gone)?;
+    if welcome.direct {
+        let (reader, writer, ahead) = channel.into_ends();
+        let line = Line { reader, writer, ahead, host: String::new(), facts: Value::Null, ssh: None };
+        return Ok(Agent { way: Way::Line(line), task: welcome.task });
+    }
     below.parent = Some(channel.into_stream(Box::new(|| "its connection ended".to_owned())));
     let node = below.join(starter.place(welcome.number))?;
-    Ok(Agent { node, task: welcome.task })
+    Ok(Agent { way: Way::Run(node), task: welcome.task })
 }
 
 fn gone(trouble: Trouble) -> Fault {

@@ -4,6 +4,7 @@
 mod agent;
 mod checksum;
 mod command;
+mod line;
 mod start;
 mod trouble;
 mod watch;
@@ -19,8 +20,9 @@ use crate::hosts::Host;
 use crate::node::{Branch, Node, Place};
 use crate::streams::Streams;
 pub(crate) use agent::hostname;
-pub use agent::{Agent, join};
+pub use agent::{Agent, Way, join};
 pub use command::split_words;
+pub use line::{Line, Ssh, connect};
 use start::Starter;
 
 /// Agents that one process leads itself.
@@ -65,6 +67,7 @@ pub fn lead(hosts: &[Host], options: &Options) -> Result<(Node, Vec<Up>)> {
         allowed: options.allow_lost,
         patience: options.patience,
         task: &options.task,
+        direct: false,
         tell: &options.tell,
         cancelled: &options.cancelled,
     };

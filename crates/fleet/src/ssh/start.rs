@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::checksum::cksum;
+use super::line::{Line, Ssh};
 use super::trouble::{Scene, check_version, is_crowded, is_missing};
 use super::watch::Watch;
 use super::{Tell, command};
@@ -33,6 +34,8 @@ pub(super) struct Starter<'a> {
     pub allowed: u32,
     pub patience: Duration,
     pub task: &'a Value,
+    /// Connections are the task's own once all are there.
+    pub direct: bool,
     pub tell: &'a Tell,
     pub cancelled: &'a (dyn Fn() -> bool + Sync),
 }
@@ -54,6 +57,13 @@ pub(super) struct Below {
 }
 
 impl Started {
+    /// As a connection of the task's own.
+    pub fn into_line(self) -> Line {
+        let host = self.order.host.to_string();
+        let (reader, writer, ahead) = self.channel.into_ends();
+        Line { reader, writer, ahead, host, facts: self.hello.facts, ssh: Some(Ssh(self.watch)) }
+    }
+
     pub fn into_stream(self) -> Stream {
         let watch = self.watch;
         self.channel.into_stream(Box::new(move || watch.why()))
@@ -150,6 +160,7 @@ impl Starter<'_> {
             task: self.task.clone(),
             below: child.order.below.clone(),
             remote: self.remote.clone(),
+            direct: self.direct,
         };
         child.channel.send(&welcome, self.wait(FIRST_WORDS))
     }

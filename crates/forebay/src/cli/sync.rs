@@ -16,7 +16,13 @@ Examples:
   forebay sync /data /mnt/grid/data --watch --delete    and go on: what changes follows at once
   forebay sync /data s3://bucket/data                   to an object store, with all of it
   forebay sync az://account/container/data /data        and back: the same tree
+  forebay sync /data ssh://me@node7:2222/mnt/data       to another host, or from one
+  forebay sync node7:/mnt/data node8:/mnt/data --push   as rsync and scp write them
   forebay sync serve --jobs sync.toml                   many of them, each when it is due
+
+Another host needs ssh without a password, and this program, which --push brings along; no daemon,
+no port. HOST:PATH is a host when its colon stands before the first slash: a local path of such a
+name is written ./a:/b or /dir/a:/b. A path without a slash at its start is below the home there.
 
 Places in object stores are s3://BUCKET/PREFIX, az://ACCOUNT/CONTAINER/PREFIX, gs://BUCKET/PREFIX,
 swift://CONTAINER/PREFIX and hdfs://HOST/PATH (over WebHDFS). Credentials come from where the
@@ -35,10 +41,10 @@ AZURE_STORAGE_BLOB_ENDPOINT name other servers.";
 pub struct Sync {
     #[command(subcommand)]
     pub action: Option<SyncAction>,
-    /// Directory, or place in an object store, to read; one that is called as a command is `./jobs`
+    /// Directory, here or on another host, or place in an object store, to read; one that is called as a command is `./jobs`
     #[arg(value_name = "SOURCE", required = true)]
     pub source: Option<PathBuf>,
-    /// Directory, or place in an object store, to make like it; its parent or bucket must exist
+    /// Directory, here or on another host, or place in an object store, to make like it; its parent or bucket must exist
     #[arg(value_name = "DESTINATION", required = true)]
     pub destination: Option<PathBuf>,
     /// Show what would be done, do nothing
@@ -61,6 +67,23 @@ pub struct Sync {
     pub choosing: Choosing,
     #[command(flatten)]
     pub judging: SyncJudging,
+    #[command(flatten)]
+    pub reaching: SyncReaching,
+}
+
+/// Flags about other hosts.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Other hosts")]
+pub struct SyncReaching {
+    /// The ssh to use, with options of yours
+    #[arg(long, value_name = "COMMAND", default_value = "ssh", hide_default_value = true)]
+    pub ssh: String,
+    /// Copy this program to a host where it is missing or of another version; the copy is removed at once
+    #[arg(long)]
+    pub push: bool,
+    /// Connections to each host [default: one per CPU, at most 4]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=64))]
+    pub connections: Option<u8>,
 }
 
 /// Flags about going on.

@@ -16,6 +16,9 @@ use crate::cli::{FleetOptions, RanksPerHost};
 use crate::exit::Outcome;
 use crate::signals;
 
+/// Connections to a host that a sync opens by itself: one ssh is bound by one CPU.
+const MOST_CONNECTIONS: usize = 4;
+
 /// What this process leads, from the end of its work to its farewell.
 static LED: Mutex<Option<Node>> = Mutex::new(None);
 
@@ -36,6 +39,8 @@ pub enum Task {
     Measure,
     /// Say what they are, and meet.
     Check,
+    /// Serve a tree to a sync on another host, as [`sync::Reach`] asks.
+    Serve,
 }
 
 /// The processes of a command.
@@ -176,6 +181,8 @@ impl Fleet {
         let done = match task {
             Task::Measure => serve(link, Introduction::here()),
             Task::Check => super::hosts::answer(link),
+            // An agent that serves has no run to take part in.
+            Task::Serve => Ok(()),
         };
         // The root knows already, or is gone; the host's log may want to.
         if let Err(fault) = done
@@ -194,8 +201,31 @@ pub fn agent(context: &Context<'_>, arguments: &crate::cli::Agent) -> Result {
     let agent = ssh::join(facts, arguments.pushed.as_deref(), &tell(&context.printer))?;
     let task = serde_json::from_value(agent.task)
         .map_err(|error| Fault::new(Kind::Unsupported, format!("a task of another version: {error}")))?;
-    let fleet = Fleet { node: Some(agent.node), ranks_said: false };
-    Ok(fleet.take_part(task, &context.printer))
+    match agent.way {
+        ssh::Way::Run(node) => {
+            let fleet = Fleet { node: Some(node), ranks_said: false };
+            Ok(fleet.take_part(task, &context.printer))
+        }
+        ssh::Way::Line(line) if task == Task::Serve => {
+            // Whoever is served knows how it went.
+            let _ = sync::serve(line);
+            Ok(Outcome::Done)
+        }
+        ssh::Way::Line(_) => Err(Fault::new(Kind::Unsupported, "a task of another version").into()),
+    }
+}
+
+/// How a sync reaches other hosts.
+pub fn reach(printer: &Printer, options: &crate::cli::SyncReaching) -> fault::Result<sync::Reach> {
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    Ok(sync::Reach {
+        ssh: ssh::split_words(&options.ssh)?,
+        push: options.push,
+        connections: options.connections.map_or_else(|| cpus.min(MOST_CONNECTIONS), usize::from),
+        tell: tell(printer),
+        cancelled: || signals::received().is_some(),
+        ..sync::Reach::default()
+    })
 }
 
 /// Shows lines of agents' standard error, each after its host.

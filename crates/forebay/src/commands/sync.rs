@@ -30,7 +30,8 @@ pub fn run(context: &Context, arguments: &Sync) -> Result {
 
 /// Makes the destination like the source, and says what was done.
 fn sync_once(context: &Context, arguments: &Sync) -> Result {
-    let (sync_options, following) = (options::of(arguments)?, options::following(&arguments.watching)?);
+    let (sync_options, following) =
+        (options::of(&context.printer, arguments)?, options::following(&arguments.watching)?);
     let words = "stopping; what is done is written down, and a second signal stops at once";
     signals::install_saying(&context.printer, words)?;
     let counters = Counters::default();

@@ -43,7 +43,7 @@ fn everything_that_is_wrong_in_a_job_file_is_told_with_its_place() {
     wrong("[[job]]\nname = 'a'\nsource = '/a'\ndestination = '/a/b'\n", &["lie in each other"]);
     wrong(
         "[[job]]\nname = 'a'\nsource = 's3://b/a'\ndestination = '/b'\nwatch = true\n",
-        &["an object store can't be watched"],
+        &["only trees of this host can be watched"],
     );
 }
 

@@ -12,7 +12,7 @@ use crate::place::Place;
 const ROUNDS: u32 = 12;
 
 /// Swaps `dir` for a symlink to `outside` and back, until told to stop.
-fn swap(dir: &Path, outside: &Path, stop: &AtomicBool) {
+pub fn swap(dir: &Path, outside: &Path, stop: &AtomicBool) {
     let aside = PathBuf::from(format!("{}.aside", dir.display()));
     let link = PathBuf::from(format!("{}.link", dir.display()));
     std::os::unix::fs::symlink(outside, &link).unwrap();
@@ -41,7 +41,7 @@ fn attack(place: &Place, swapped: &Path, outside: &Path, change: impl Fn(u32)) {
     });
 }
 
-fn fill(dir: &Path, content: &str) {
+pub fn fill(dir: &Path, content: &str) {
     std::fs::create_dir_all(dir.join("deep")).unwrap();
     for number in 0..40 {
         std::fs::write(dir.join(format!("f{number}")), content).unwrap();

@@ -6,6 +6,7 @@
 mod attack;
 mod devices;
 mod guards;
+mod hosts;
 #[allow(dead_code, reason = "of what other tests do with images, this needs a part")]
 #[path = "../trouble/image.rs"]
 mod image;

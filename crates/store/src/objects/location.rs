@@ -43,7 +43,7 @@ const SCHEMES: [(&str, Service); 8] = [
     ("hdfs", Service::Hdfs),
     ("webhdfs", Service::Hdfs),
 ];
-const FORMS: &str = "write s3://BUCKET/PREFIX, az://ACCOUNT/CONTAINER/PREFIX, gs://BUCKET/PREFIX, swift://CONTAINER/PREFIX or hdfs://HOST/PATH; ./NAME is a local path";
+const FORMS: &str = "write s3://BUCKET/PREFIX, az://ACCOUNT/CONTAINER/PREFIX, gs://BUCKET/PREFIX, swift://CONTAINER/PREFIX or hdfs://HOST/PATH; ssh://[USER@]HOST[:PORT]/PATH is a tree on another host, ./NAME a local path";
 
 impl Service {
     /// How its URLs begin.

@@ -67,6 +67,16 @@ pub fn take_bytes<'a>(from: &mut &'a [u8]) -> fault::Result<&'a [u8]> {
     take_slice(from, length)
 }
 
+/// Takes byte strings with their number before them.
+pub fn take_list(from: &mut &[u8]) -> fault::Result<Vec<Vec<u8>>> {
+    let count = take(from)?;
+    let mut list = Vec::new();
+    for _ in 0..count {
+        list.push(take_bytes(from)?.to_vec());
+    }
+    Ok(list)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -259,7 +259,7 @@ impl Job {
     fn resolve(&mut self, base: &Path) {
         let paths = self.source.iter_mut().map(|source| &mut source.path);
         for path in paths.chain([&mut self.destination]).chain(&mut self.files_from) {
-            if !crate::objects::is_location(path) {
+            if !crate::objects::is_elsewhere(path) {
                 *path = base.join(&*path);
             }
         }

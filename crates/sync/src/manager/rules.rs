@@ -8,7 +8,7 @@ use spec::{Places, Problem};
 use super::file::{Job, JobFile};
 use super::schedule::Schedule;
 use crate::filter::Filter;
-use crate::objects::is_location;
+use crate::objects::is_elsewhere;
 use crate::throttle::Timetable;
 use crate::watch::Reader;
 
@@ -89,8 +89,8 @@ impl Rules<'_> {
         let places = job.places();
         for (index, source) in job.source.iter().enumerate() {
             let here = format!("{table}.source[{index}]");
-            if source.at.is_none() && is_location(&source.path) {
-                let problem = Problem::new("a place in an object store has no path of its own", "no `at`");
+            if source.at.is_none() && is_elsewhere(&source.path) {
+                let problem = Problem::new("a place elsewhere has no path of its own", "no `at`");
                 self.report(&here, "path", problem.hint("say where it goes: `at = \"name\"`"));
                 continue;
             }
@@ -110,7 +110,7 @@ impl Rules<'_> {
                 let key = if source.at.is_some() { "at" } else { "path" };
                 self.report(&here, key, problem.hint("give each a place of its own with `at`"));
             }
-            if !is_location(&source.path) && lie_in_each_other(&source.path, &job.destination) {
+            if !is_elsewhere(&source.path) && lie_in_each_other(&source.path, &job.destination) {
                 let message = format!(
                     "`{}` and `{}` lie in each other",
                     source.path.display(),
@@ -166,9 +166,9 @@ impl Rules<'_> {
             self.report(table, key, problem.hint("add `watch = true`"));
         }
         let store =
-            job.source.iter().any(|source| is_location(&source.path)) || is_location(&job.destination);
+            job.source.iter().any(|source| is_elsewhere(&source.path)) || is_elsewhere(&job.destination);
         if job.watch && store {
-            let problem = Problem::new("an object store can't be watched", "object store");
+            let problem = Problem::new("only trees of this host can be watched", "elsewhere");
             self.report(table, "watch", problem.hint("sync it from time to time: `every = \"15m\"`"));
         }
     }

@@ -13,7 +13,7 @@ use super::progress::Gauge;
 use crate::event::{Event, Watcher};
 use crate::filter::Filter;
 use crate::job::lock;
-use crate::objects::is_location;
+use crate::objects::is_elsewhere;
 use crate::options::{Deletes, Options};
 use crate::record::{End, Record};
 use crate::watch::{Following, watch};
@@ -148,6 +148,7 @@ fn options(job: &Job, source: &Source, state: Option<&Path>) -> fault::Result<Op
         allow_new_source: job.allow_new_source,
         in_place_from: job.in_place_from.map(Bytes::get),
         delta: job.delta.unwrap_or_default(),
+        reach: crate::far::Reach::default(),
         large_from: None,
     })
 }
@@ -158,7 +159,7 @@ fn destination(job: &Job, source: &Source) -> (PathBuf, Option<String>) {
     if place.is_empty() {
         return (job.destination.clone(), None);
     }
-    if is_location(&job.destination) {
+    if is_elsewhere(&job.destination) {
         let url = job.destination.to_string_lossy();
         return (format!("{}/{place}", url.trim_end_matches('/')).into(), None);
     }

@@ -6,30 +6,31 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use chunk::{Id, LEAF, Leaves, leaf_id};
 use fault::{Fault, Kind as FaultKind};
-use rustix::fs::{Mode, mkdirat, renameat, symlinkat};
 use store::objects::{Bytes, Object, is_changed};
-use store::{
-    Attributes, Draft, Errno, Kind, Meta, Root, Stamp, meta_of, meta_of_entry, read_full, write_full,
-};
+use store::{Attributes, Draft, Errno, Kind, Meta, Root, Stamp, meta_of_entry, read_full};
 
 use super::labels::Posix;
+use super::making::{self, Making};
 use super::side::Place;
 use super::work::{CLOCKS, Done, Hand, PIECE, PIECES_AT_ONCE, TRIES, Task, Todo, Trouble, Work};
+use crate::far::Entry;
 use crate::index::Known;
 use crate::job::lock;
 use crate::options::Verify;
 
-/// Zeros of this size may be a hole.
-const HOLE: usize = 4096;
 /// No path to a symlink's target is longer.
 const LONGEST_TARGET: u64 = 4096;
+
+/// What was read before its turn.
+type Ahead = Option<fault::Result<Entry>>;
 
 /// Does one entry. Its directory is there.
 pub fn download(work: &Work<'_>, hand: &mut Hand, root: &Root, task: &Task) -> Result<Done, Trouble> {
     let place = work.source_store()?;
     let path = &task.found.path[..];
+    let mut ahead = hand.ahead.remove(&task.found.key);
     if task.found.known.kind == Kind::Directory {
-        return directory(work, place, task);
+        return directory(work, place, task, ahead);
     }
     let (dir_path, name) = store::split_last(path);
     let failed = |error| unwritten(root, "open", dir_path, error);
@@ -37,7 +38,16 @@ pub fn download(work: &Work<'_>, hand: &mut Hand, root: &Root, task: &Task) -> R
         hand.destination = Some((dir_path.to_vec(), root.open_dir(dir_path).map_err(failed)?));
     }
     let Some((_, dir)) = &hand.destination else { return Err(Trouble::Stopped) };
-    let target = Target { work, place, root, path, dir: dir.as_fd(), name };
+    let making = Making {
+        root,
+        path,
+        dir: dir.as_fd(),
+        name,
+        names: &work.drafts,
+        umask: work.birth.umask,
+        with_owner: work.with_owner,
+    };
+    let target = Target { work, place, path, making };
     if task.todo == Todo::Check && target.checks_out(task)? {
         work.counters.skipped.one();
         return Ok(Done::Known(task.known.unwrap_or(task.found.known)));
@@ -46,7 +56,7 @@ pub fn download(work: &Work<'_>, hand: &mut Hand, root: &Root, task: &Task) -> R
         if work.stopping() {
             return Err(Trouble::Stopped);
         }
-        match target.fetch(task) {
+        match target.fetch(task, ahead.take()) {
             // It became another object while it was read: begin anew with that one.
             Err(Trouble::Item(fault)) if is_changed(&fault) => {}
             Err(Trouble::Item(fault)) if fault.kind() == FaultKind::NotFound => {
@@ -63,32 +73,13 @@ pub fn unwritten(root: &Root, action: &str, path: &[u8], error: Errno) -> Troubl
     Trouble::Item(Fault::os(action, &root.show(path), error))
 }
 
-/// Makes the directory at `path`, in place of anything that is none.
-pub fn make_directory(work: &Work<'_>, root: &Root, path: &[u8]) -> Result<(), Trouble> {
-    let (dir_path, name) = store::split_last(path);
-    let failed = |error| unwritten(root, "create", path, error);
-    let dir = root.open_dir(dir_path).map_err(failed)?;
-    let mode = Mode::from_raw_mode(0o700);
-    match mkdirat(&dir, name, mode) {
-        Ok(()) => work.counters.made.one(),
-        Err(Errno::EXIST) if meta_of_entry(&dir, name).map_err(failed)?.kind == Kind::Directory => {}
-        Err(Errno::EXIST) => {
-            store::remove_file(&dir, name).map_err(failed)?;
-            mkdirat(&dir, name, mode).map_err(failed)?;
-            work.counters.made.one();
-        }
-        Err(error) => return Err(failed(error)),
-    }
-    Ok(())
-}
-
 /// What a directory has is set at the end, when nothing in it changes any more.
-fn directory(work: &Work<'_>, place: &Place, task: &Task) -> Result<Done, Trouble> {
+fn directory(work: &Work<'_>, place: &Place, task: &Task, ahead: Ahead) -> Result<Done, Trouble> {
     let found = &task.found;
     let mut posix = if found.implied || found.key.is_empty() {
         Posix::read(&Object { key: "/".to_owned(), ..Object::default() })
     } else {
-        match place.look(&found.key) {
+        match ahead.map_or_else(|| place.look(&found.key), |ahead| ahead.map(|(object, _)| object)) {
             // A store that shows directories that are no objects.
             Err(fault) if fault.kind() == FaultKind::NotFound => {
                 Posix::read(&Object { key: "/".to_owned(), ..Object::default() })
@@ -112,22 +103,21 @@ fn directory(work: &Work<'_>, place: &Place, task: &Task) -> Result<Done, Troubl
 struct Target<'a, 'b> {
     work: &'a Work<'b>,
     place: &'a Place,
-    root: &'a Root,
     path: &'a [u8],
-    dir: BorrowedFd<'a>,
-    name: &'a [u8],
+    making: Making<'a>,
 }
 
 impl Target<'_, '_> {
     fn failed(&self, action: &str, error: Errno) -> Trouble {
-        unwritten(self.root, action, self.path, error)
+        Trouble::Item(self.making.failed(action, error))
     }
 
-    fn fetch(&self, task: &Task) -> Result<Done, Trouble> {
+    fn fetch(&self, task: &Task, ahead: Ahead) -> Result<Done, Trouble> {
         let (work, place, found) = (self.work, self.place, &task.found);
         let large = found.known.size > PIECE;
-        let (object, content) = if large || task.todo == Todo::Recheck || !place.abilities.labels_with_content
-        {
+        let (object, content) = if let Some(ahead) = ahead {
+            ahead.map(|(object, bytes)| (object, Some(bytes)))?
+        } else if large || task.todo == Todo::Recheck || !place.abilities.labels_with_content {
             (place.look(&found.key)?, None)
         } else {
             let (object, bytes) = place.store.read_whole(&found.key, PIECE)?;
@@ -186,7 +176,9 @@ impl Target<'_, '_> {
 
     /// A directory whose mark's key has no slash, as others write it.
     fn marked_directory(&self, task: &Task, posix: &Posix) -> Result<Done, Trouble> {
-        make_directory(self.work, self.root, self.path)?;
+        if making::make_directory(self.making.root, self.path)? {
+            self.work.counters.made.one();
+        }
         super::finish::later(self.work, &task.found, posix)?;
         Ok(Done::Later)
     }
@@ -219,7 +211,7 @@ impl Target<'_, '_> {
     /// What is in the tree under the name and what it should have, if it has the kind, size, time, mode and owner that
     /// the labels say.
     fn alike(&self, object: &Object, posix: &Posix) -> Option<(Meta, Attributes)> {
-        let there = meta_of_entry(self.dir, self.name).ok()?;
+        let there = meta_of_entry(self.making.dir, self.making.name).ok()?;
         let wanted = posix.attributes(object.modified, self.work.birth.umask, self.work.with_owner);
         let alike = there.kind == posix.kind
             && (there.kind != Kind::File || there.size == object.size)
@@ -238,23 +230,15 @@ impl Target<'_, '_> {
         if there.kind.is_device() || there.links > 1 && posix.group.is_none() {
             return None;
         }
-        let mut named = store::named_of_entry(self.dir, self.name, self.work.options.extended).ok()?;
+        let extended = self.work.options.extended;
+        let mut named = store::named_of_entry(self.making.dir, self.making.name, extended).ok()?;
         named.sort_unstable();
         wanted.named.sort_unstable();
         (named == wanted.named).then_some(id)
     }
 
-    fn draft(&self) -> Result<Draft, Trouble> {
-        let failed = |error| self.failed("create", error);
-        if let Some(draft) = Draft::unnamed(self.dir, 0o600).map_err(failed)? {
-            return Ok(draft);
-        }
-        let own = self.work.drafts.name_in(store::split_last(self.path).0)?;
-        Draft::named(self.dir, &own, 0o600).map_err(failed)
-    }
-
     fn small_file(&self, object: &Object, posix: &Posix, bytes: &[u8]) -> Result<Id, Trouble> {
-        let draft = self.draft()?;
+        let draft = self.making.draft()?;
         let done = self
             .write_piece(&draft, bytes, 0, posix.sparse)
             .and_then(|()| self.publish(&draft, object, posix, Id::of(bytes)));
@@ -264,7 +248,7 @@ impl Target<'_, '_> {
     /// In pieces, several at once. A piece is hashed by whoever has it; the leaves add up to the file's hash.
     fn large_file(&self, object: &Object, posix: &Posix, tag: Option<&str>) -> Result<Id, Trouble> {
         let _turn = self.work.large();
-        let draft = self.draft()?;
+        let draft = self.making.draft()?;
         let (next, leaves) = (AtomicU64::new(0), Mutex::new(Leaves::unknown(object.size)));
         let broken: Mutex<Option<Trouble>> = Mutex::default();
         let fetch = || {
@@ -315,47 +299,19 @@ impl Target<'_, '_> {
 
     /// Writes content, leaving zeros out where they may be a hole.
     fn write_piece(&self, draft: &Draft, bytes: &[u8], at: u64, sparse: bool) -> Result<(), Trouble> {
-        let failed = |error| self.failed("write", error);
-        if !sparse {
-            return write_full(draft.fd(), bytes, at).map_err(failed);
-        }
-        for (number, block) in bytes.chunks(HOLE).enumerate() {
-            if block.iter().any(|byte| *byte != 0) {
-                write_full(draft.fd(), block, at + (number * HOLE) as u64).map_err(failed)?;
-            } else {
-                self.work.counters.bytes_saved.add(block.len() as u64);
-            }
-        }
+        self.work.counters.bytes_saved.add(self.making.write_piece(draft, bytes, at, sparse)?);
         Ok(())
     }
 
     /// Puts on a finished draft what belongs to it, and gives it its name.
     fn publish(&self, draft: &Draft, object: &Object, posix: &Posix, id: Id) -> Result<Id, Trouble> {
-        let failed = |action: &str| {
-            let action = action.to_owned();
-            move |error| self.failed(&action, error)
-        };
-        rustix::fs::ftruncate(draft.fd(), object.size).map_err(failed("write"))?;
+        self.making.cut(draft, object.size)?;
         if self.work.options.verify != Verify::None {
             self.read_back(draft, object.size, &id)?;
         }
-        store::drop_inherited(draft.fd()).map_err(failed("remove inherited attributes of"))?;
-        let now = meta_of(draft.fd()).map_err(failed("look at"))?;
-        let wanted = posix.attributes(object.modified, self.work.birth.umask, self.work.with_owner);
-        store::apply(draft.fd(), &wanted, &now).map_err(|(action, error)| self.failed(&action, error))?;
-        let spare = self.work.drafts.name_in(store::split_last(self.path).0)?;
-        match store::publish(draft, self.dir, self.name, Some(&spare)) {
-            Err(Errno::ISDIR | Errno::NOTEMPTY) => Err(Trouble::Item(self.in_the_way())),
-            result => result.map_err(failed("replace")),
-        }?;
+        self.making.publish(draft, posix, object.modified)?;
         self.work.counters.copied.one();
         Ok(id)
-    }
-
-    fn in_the_way(&self) -> Fault {
-        let text =
-            format!("cannot replace the directory `{}` by a file", self.root.show(self.path).display());
-        Fault::new(FaultKind::Refused, text).hint("remove it, if nobody needs what is in it")
     }
 
     fn read_back(&self, draft: &Draft, size: u64, id: &Id) -> Result<(), Trouble> {
@@ -363,7 +319,7 @@ impl Target<'_, '_> {
         if found != *id {
             let text = format!(
                 "`{}` reads back differently than it was written",
-                self.root.show(self.path).display()
+                self.making.root.show(self.path).display()
             );
             let fault = Fault::new(FaultKind::Io, text);
             return Err(Trouble::Item(fault.hint("its file system or memory is damaged: look at `dmesg`")));
@@ -390,7 +346,7 @@ impl Target<'_, '_> {
 
     fn settle(&self, draft: Draft, done: Result<Id, Trouble>) -> Result<Id, Trouble> {
         if done.is_err() {
-            let _ = draft.discard(self.dir);
+            let _ = draft.discard(self.making.dir);
         }
         done
     }
@@ -399,42 +355,15 @@ impl Target<'_, '_> {
         if target.is_empty() || target.contains(&0) {
             return Err(Trouble::Item(self.odd("is no link's target")));
         }
-        self.made(posix, modified, |own| symlinkat(target, self.dir, own))
+        self.making.link(target, posix, modified)?;
+        self.work.counters.made.one();
+        Ok(())
     }
 
     fn node(&self, posix: &Posix, modified: Stamp) -> Result<(), Trouble> {
-        let now = meta_of(self.dir).map_err(|error| self.failed("look at", error))?;
-        let mode = posix.attributes(modified, self.work.birth.umask, false).mode;
-        let wanted = store::Meta { kind: posix.kind, mode, node: posix.node, ..now };
-        self.made(posix, modified, |own| {
-            store::make_node(self.dir, own, &wanted)?;
-            rustix::fs::chmodat(self.dir, own, Mode::from_raw_mode(mode), rustix::fs::AtFlags::empty())
-        })
-    }
-
-    /// Makes an entry under a name of ours, puts on it what belongs to it, and gives it its own name.
-    fn made(
-        &self,
-        posix: &Posix,
-        modified: Stamp,
-        make: impl FnOnce(&[u8]) -> store::Os<()>,
-    ) -> Result<(), Trouble> {
-        let own = self.work.drafts.name_in(store::split_last(self.path).0)?;
-        let wanted = posix.attributes(modified, self.work.birth.umask, self.work.with_owner);
-        let done = make(&own).map_err(|error| self.failed("create", error)).and_then(|()| {
-            store::apply_to_link(self.dir, &own, &wanted)
-                .map_err(|(action, error)| self.failed(&action, error))?;
-            renameat(self.dir, &own[..], self.dir, self.name).map_err(|error| match error {
-                Errno::ISDIR | Errno::NOTEMPTY => Trouble::Item(self.in_the_way()),
-                error => self.failed("replace", error),
-            })
-        });
-        if done.is_err() {
-            let _ = store::remove_file(self.dir, &own);
-        } else {
-            self.work.counters.made.one();
-        }
-        done
+        self.making.node(posix, modified)?;
+        self.work.counters.made.one();
+        Ok(())
     }
 
     /// Whether the file of an unchanged object has the content that it had.
@@ -442,9 +371,9 @@ impl Target<'_, '_> {
         let Some((known, id)) = task.known.and_then(|known| Some((known, known.id?))) else {
             return Ok(false);
         };
-        let Ok(there) = meta_of_entry(self.dir, self.name) else { return Ok(false) };
+        let Ok(there) = meta_of_entry(self.making.dir, self.making.name) else { return Ok(false) };
         if there.kind == Kind::Symlink {
-            let target = store::read_link(self.dir, self.name);
+            let target = store::read_link(self.making.dir, self.making.name);
             return Ok(target.is_ok_and(|target| Id::of(&target).short() == id));
         }
         if there.kind != Kind::File {
@@ -453,7 +382,8 @@ impl Target<'_, '_> {
         if there.size != known.size {
             return Ok(false);
         }
-        let file = store::open_reading(self.dir, self.name).map_err(|error| self.failed("open", error))?;
+        let file = store::open_reading(self.making.dir, self.making.name)
+            .map_err(|error| self.failed("open", error))?;
         let right = self.hash(file.as_fd(), known.size)?.short() == id;
         if right {
             self.work.counters.bytes_verified.add(known.size);

@@ -209,6 +209,12 @@ impl Posix {
     }
 }
 
+/// Whether zeros of an object with these labels may be holes.
+pub fn is_sparse(labels: &Labels) -> bool {
+    let object = Object { labels: Some(labels.clone()), ..Object::default() };
+    Posix::read(&object).sparse
+}
+
 /// The names of one file share device, inode, and the moment of its last change.
 fn group_of(meta: &Meta) -> [u8; 8] {
     let mut hasher = blake3::Hasher::new();

@@ -1,4 +1,5 @@
-//! Syncs that have an object store on a side: tree to store, store to tree, store to store.
+//! Syncs that have an object store or a tree on another host on a side: tree to store, store to tree, store to store. A tree
+//! on another host (`far`) is a store here whose objects are its entries; what only a tree can is asked of it apart.
 //!
 //! ```text
 //! scan the source, sorted on disk (and the destination, where no index tells)      scan
@@ -10,17 +11,19 @@
 //!
 //! An object appears whole under its final key, or not at all; so do files of a tree.
 
+mod batch;
 mod download;
 mod finish;
 mod known;
-mod labels;
+pub mod labels;
+pub mod making;
 mod plan;
 mod relay;
-mod remove;
-mod scan;
-mod side;
-mod upload;
-mod work;
+pub mod remove;
+pub mod scan;
+pub mod side;
+pub mod upload;
+pub mod work;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -35,18 +38,19 @@ use self::known::KnownStream;
 use self::plan::Sides;
 use self::remove::Extras;
 use self::scan::{Scanned, Stream};
-pub use self::side::is_location;
-use self::side::{Place, Side, as_path, location_of};
+pub use self::side::is_elsewhere;
+use self::side::{Elsewhere, Place, Side, elsewhere, is_on_host};
 use self::work::{Hand, Task, Work};
 use crate::counters::Counters;
 use crate::event::{Event, Stage, Watcher};
+use crate::far::Role;
 use crate::filter::Filter;
 use crate::guard::renew_index;
 use crate::index::{Index, Journal, Parts};
-use crate::job::{canonical, lock, touched_directories};
+use crate::job::{canonical, touched_directories};
 use crate::options::{Conflict, Options};
 use crate::record::{End, Entries, Record, Sizes, VERSION};
-use crate::roots::lock_destination;
+use crate::roots::{lock_destination, open_beneath};
 use crate::run::Listener;
 use crate::spool::Spool;
 use crate::state::{Identity, State};
@@ -54,9 +58,9 @@ use crate::state::{Identity, State};
 /// Workers hide the time of calls across a network.
 const WORKERS: usize = 16;
 
-/// Whether a side is a place in an object store.
+/// Whether a side is no tree of this host.
 pub fn has_location(options: &Options) -> bool {
-    is_location(&options.source) || is_location(&options.destination)
+    is_elsewhere(&options.source) || is_elsewhere(&options.destination)
 }
 
 /// Makes the destination like the source. Entries that can't be done are told to `watcher` and counted; an error is
@@ -66,19 +70,24 @@ pub fn run(options: &Options, watcher: &dyn Watcher, counters: &Counters) -> fau
     check_options(options)?;
     let listener = Listener::new(watcher);
     let stop = Arc::new(AtomicBool::new(false));
-    let (source, source_path) = open_source(options, &stop)?;
-    let (destination, destination_path) = open_destination(options, &stop)?;
-    let state = State::open(options.state.as_deref(), &source_path, &destination_path)?;
-    for path in [&source_path, &destination_path] {
+    let source = open_source(options, &stop)?;
+    let paths = (named(&options.source)?, destination_path(options)?);
+    let mut state = State::open(options.state.as_deref(), &paths.0, &paths.1)?;
+    let destination = open_destination(options, &state, &stop)?;
+    check_overlap(&source, &destination)?;
+    for path in [&paths.0, &paths.1] {
         check_place_of_state(&state, path)?;
     }
     let _busy = match &destination {
         Side::Tree(root) => Some(lock_destination(root)?),
         Side::Store(_) => None,
     };
+    if let Side::Store(Place { far: Some(far), .. }) = &destination {
+        state.written_on(&far.opened.boot);
+    }
     let identities = (identity(&source)?, identity(&destination)?);
     let work = Work::new((options, &listener, counters), (source, destination), state, stop)?;
-    let job = Job { work: &work, identities, paths: (source_path, destination_path) };
+    let job = Job { work: &work, identities, paths };
     let done = job.run();
     let end = job.end_of(done)?;
     let record = Record {
@@ -108,11 +117,12 @@ fn check_options(options: &Options) -> fault::Result<()> {
     let refused = |what: &str, hint: &str| Err(Fault::new(FaultKind::Unsupported, what).hint(hint));
     if options.conflict != Conflict::Source {
         return refused(
-            "--conflict needs a tree on both sides",
-            "an object does not say what a sync left there: use --update, or a destination of its own",
+            "--conflict needs a tree of this host on both sides",
+            "elsewhere nothing says what a sync left there: use --update, or a destination of its own",
         );
     }
-    if options.delete.as_ref().is_some_and(|rules| rules.trash) && is_location(&options.destination) {
+    let has_trash = !is_elsewhere(&options.destination) || is_on_host(&options.destination);
+    if options.delete.as_ref().is_some_and(|rules| rules.trash) && !has_trash {
         return refused(
             "object stores have no trash",
             "turn on the bucket's versioning, or delete without --trash",
@@ -121,26 +131,15 @@ fn check_options(options: &Options) -> fault::Result<()> {
     Ok(())
 }
 
-fn open_source(options: &Options, stop: &Arc<AtomicBool>) -> fault::Result<(Side, PathBuf)> {
-    if let Some(location) = location_of(&options.source)? {
-        if let Some(other) = location_of(&options.destination)?.filter(|other| location.overlaps(other)) {
-            let text = format!("`{location}` and `{other}` lie in each other");
-            return Err(Fault::new(FaultKind::Usage, text).hint("choose a destination outside the source"));
-        }
-        let path = as_path(&location);
-        return Ok((Side::Store(Place::open(&location, stop.clone())?), path));
-    }
-    let path = canonical(&options.source)?;
-    Ok((Side::Tree(Root::open(&path)?), path))
+/// What the state of a job knows a side by.
+fn named(path: &Path) -> fault::Result<PathBuf> {
+    elsewhere(path)?.map_or_else(|| canonical(path), |place| Ok(place.as_path()))
 }
 
-fn open_destination(options: &Options, stop: &Arc<AtomicBool>) -> fault::Result<(Side, PathBuf)> {
-    if let Some(location) = location_of(&options.destination)? {
-        let path = as_path(&location);
-        return Ok((Side::Store(Place::open(&location, stop.clone())?), path));
-    }
+/// The same of the destination. A directory of this host that is not there is made.
+fn destination_path(options: &Options) -> fault::Result<PathBuf> {
     let path = &options.destination;
-    if !path.exists() {
+    if !is_elsewhere(path) && !path.exists() {
         if options.dry_run {
             let text = format!("`{}` is not there", path.display());
             return Err(
@@ -149,8 +148,60 @@ fn open_destination(options: &Options, stop: &Arc<AtomicBool>) -> fault::Result<
         }
         std::fs::create_dir(path).map_err(|error| Fault::os("create", path, error))?;
     }
-    let path = canonical(path)?;
-    Ok((Side::Tree(Root::open(&path)?), path))
+    Ok(options.at.iter().fold(named(path)?, |path, at| path.join(at)))
+}
+
+fn open_source(options: &Options, stop: &Arc<AtomicBool>) -> fault::Result<Side> {
+    match elsewhere(&options.source)? {
+        Some(Elsewhere::Objects(location)) => {
+            let other = elsewhere(&options.destination)?;
+            if let Some(Elsewhere::Objects(other)) = other
+                && location.overlaps(&other)
+            {
+                return Err(in_each_other(&location.to_string(), &other.to_string()));
+            }
+            Ok(Side::Store(Place::open(&location, stop.clone())?))
+        }
+        Some(Elsewhere::Host(address)) => Ok(Side::Store(Place::open_far(&address, &Role::Source, options)?)),
+        None => Ok(Side::Tree(Root::open(&canonical(&options.source)?)?)),
+    }
+}
+
+fn in_each_other(one: &str, other: &str) -> Fault {
+    Fault::new(FaultKind::Usage, format!("`{one}` and `{other}` lie in each other"))
+        .hint("choose a destination outside the source")
+}
+
+fn open_destination(options: &Options, state: &State, stop: &Arc<AtomicBool>) -> fault::Result<Side> {
+    match elsewhere(&options.destination)? {
+        Some(Elsewhere::Objects(location)) => Ok(Side::Store(Place::open(&location, stop.clone())?)),
+        Some(Elsewhere::Host(address)) => {
+            let role =
+                if options.dry_run { Role::Look } else { Role::Destination { drafts: state.draft_prefix() } };
+            Ok(Side::Store(Place::open_far(&address, &role, options)?))
+        }
+        None => {
+            let path = canonical(&options.destination)?;
+            Ok(Side::Tree(match &options.at {
+                Some(at) if options.dry_run => Root::open(&path.join(at))?,
+                Some(at) => open_beneath(&path, at)?,
+                None => Root::open(&path)?,
+            }))
+        }
+    }
+}
+
+/// Two trees of one host must not lie in each other, by whatever names they are reached.
+fn check_overlap(source: &Side, destination: &Side) -> fault::Result<()> {
+    let opened = |side: &Side| match side {
+        Side::Tree(root) => crate::far::opened(root).map(Some),
+        Side::Store(place) => Ok(place.far.as_ref().map(|far| far.opened.clone())),
+    };
+    let (Some(from), Some(to)) = (opened(source)?, opened(destination)?) else { return Ok(()) };
+    if from.overlaps(&to) {
+        return Err(in_each_other(&source.shown(), &destination.shown()));
+    }
+    Ok(())
 }
 
 fn check_place_of_state(state: &State, tree: &Path) -> fault::Result<()> {
@@ -165,7 +216,8 @@ fn check_place_of_state(state: &State, tree: &Path) -> fault::Result<()> {
 fn identity(side: &Side) -> fault::Result<Identity> {
     match side {
         Side::Tree(root) => Identity::of(root),
-        Side::Store(place) => Ok(Identity::of_name(&place.location.to_string())),
+        Side::Store(Place { far: Some(far), .. }) => Ok(Identity::of_numbers(far.opened.identity)),
+        Side::Store(place) => Ok(Identity::of_name(&place.name)),
     }
 }
 
@@ -209,9 +261,9 @@ impl Job<'_, '_> {
         };
         let mut extras = Extras::new(Spool::new(work.scratch()));
         self.copy(sides, &mut extras)?;
-        if let (Side::Tree(root), false) = (&work.destination, work.stopping()) {
+        if !work.stopping() {
             self.stage(Stage::Link);
-            finish::link_all(work, root)?;
+            finish::link_all(work)?;
         }
         if let Some(rules) = work.options.delete.as_ref().filter(|_| !work.stopping()) {
             self.stage(Stage::Delete);
@@ -234,13 +286,17 @@ impl Job<'_, '_> {
             ["index", "journal", "touched"].into_iter().try_for_each(|name| state.remove(name))?;
         }
         let mut parts = Parts::default();
-        for dir in touched_directories(&state.path("touched")) {
+        let touched = touched_directories(&state.path("touched"));
+        for dir in &touched {
             // Its attributes may be those of the moment when the job died: look at it again.
-            let (above, name) = store::split_last(&dir);
+            let (above, name) = store::split_last(dir);
             parts.gone(above, name);
-            if let Side::Tree(root) = &self.work.destination {
-                remove_drafts(self.work, root, &dir)?;
+            if let (Side::Tree(root), false) = (&self.work.destination, self.work.options.dry_run) {
+                making::remove_drafts(root, dir, &|name| self.work.drafts.is_one(name))?;
             }
+        }
+        if let Some(far) = self.work.destination_far().filter(|_| !self.work.options.dry_run) {
+            far.clean(&touched)?;
         }
         let mut journal = Journal::open(&state.path("journal"))?;
         journal.append_after_crash(&parts)?;
@@ -248,15 +304,20 @@ impl Job<'_, '_> {
             renew_index(state)?;
             self.work.ledger.begin_anew(&state.path("journal"))?;
         }
-        let lost = memory.is_some_and(|memory| memory.running && memory.boot != store::boot_id());
-        Ok(!lost || matches!(self.work.destination, Side::Store(_)))
+        let lost = memory.is_some_and(|memory| memory.running && memory.boot != state.boot());
+        let keeps = matches!(&self.work.destination, Side::Store(place) if place.far.is_none());
+        self.work.doubt(lost && !keeps);
+        Ok(!lost || keeps)
     }
 
     fn scan(&self, side: &Side, filter: &Filter, filtered: bool) -> fault::Result<Scanned> {
         let (work, workers) = (self.work, self.workers());
         match side {
             Side::Tree(root) => scan::tree(root, work.options, filtered, (work, work.scratch(), workers)),
-            Side::Store(place) => scan::objects(place, filter, (work, work.scratch(), workers)),
+            Side::Store(place) => match &place.far {
+                Some(far) => scan::far((place, far), work.options, filtered, (work, work.scratch())),
+                None => scan::objects(place, filter, (work, work.scratch(), workers)),
+            },
         }
     }
 
@@ -265,7 +326,10 @@ impl Job<'_, '_> {
         let (work, workers, ear) = (self.work, self.workers(), Quiet(self.work));
         match &work.destination {
             Side::Tree(root) => scan::tree(root, work.options, false, (&ear, work.scratch(), workers)),
-            Side::Store(place) => scan::objects(place, nothing, (&ear, work.scratch(), workers)),
+            Side::Store(place) => match &place.far {
+                Some(far) => scan::far((place, far), work.options, false, (&ear, work.scratch())),
+                None => scan::objects(place, nothing, (&ear, work.scratch(), workers)),
+            },
         }
     }
 
@@ -276,7 +340,10 @@ impl Job<'_, '_> {
     /// Refuses what looks like a source that is not there.
     fn guard(&self, source: &Scanned, known_entries: u64) -> fault::Result<()> {
         let (work, options) = (self.work, self.work.options);
-        let own = u64::from(matches!(work.source, Side::Tree(_)));
+        let own = match &work.source {
+            Side::Store(place) => u64::from(place.far.is_some()),
+            Side::Tree(_) => 1,
+        };
         let shown = work.source.shown();
         if source.count <= own
             && (known_entries > own || options.delete.is_some())
@@ -298,7 +365,7 @@ impl Job<'_, '_> {
 
     /// Plans on this thread, and has the workers do it.
     fn copy(&self, sides: Sides, extras: &mut Extras) -> fault::Result<()> {
-        let (give, take) = sync_channel::<Task>(4 * self.workers());
+        let (give, take) = sync_channel::<Task>(batch::most(self.work) * 4 * self.workers());
         let take = Mutex::new(take);
         std::thread::scope(|scope| {
             for _ in 0..self.workers() {
@@ -315,10 +382,8 @@ impl Job<'_, '_> {
         if work.options.dry_run || work.stopping() {
             return Ok(());
         }
-        if let Side::Tree(root) = &work.destination {
-            self.stage(Stage::Finish);
-            finish::finish_all(work, root)?;
-        }
+        self.stage(Stage::Finish);
+        finish::finish_all(work)?;
         work.checkpoint();
         if !work.stopping() {
             self.stage(Stage::Index);
@@ -351,34 +416,25 @@ impl Job<'_, '_> {
 fn work_off(work: &Work<'_>, tasks: &Mutex<Receiver<Task>>) {
     let mut hand = Hand::default();
     loop {
-        let next = lock(tasks).recv();
-        let Ok(task) = next else { return };
+        let some = batch::take(work, tasks);
+        if some.is_empty() {
+            return;
+        }
         if work.stopping() {
             continue;
         }
-        let done = match (&work.source, &work.destination) {
-            (Side::Tree(root), _) => upload::upload(work, &mut hand, root, &task),
-            (_, Side::Tree(root)) => download::download(work, &mut hand, root, &task),
-            _ => relay::relay(work, &task),
-        };
-        work.ended(&task.found.path, done);
-    }
-}
-
-/// What a killed job left unfinished in a directory.
-fn remove_drafts(work: &Work<'_>, root: &Root, dir: &[u8]) -> fault::Result<()> {
-    let failed = |error| Fault::os("remove drafts in", &root.show(dir), error);
-    let Ok(open) = root.open_dir(dir) else { return Ok(()) };
-    let mut drafts = Vec::new();
-    let listed = store::Lister::default().list(&open, |entry| -> store::Os<()> {
-        let name = entry.name.to_bytes();
-        if work.drafts.is_one(name) {
-            drafts.push(name.to_vec());
+        batch::read_ahead(work, &mut hand, &some);
+        let begun = batch::begin_all(work, &mut hand, &some);
+        for (task, begun) in some.iter().zip(begun) {
+            let done = match (begun, &work.source, &work.destination) {
+                (Some(begun), _, _) => begun.end(work, task),
+                (None, Side::Tree(root), _) => upload::upload(work, &mut hand, root, task),
+                (None, _, Side::Tree(root)) => download::download(work, &mut hand, root, task),
+                (None, _, _) => relay::relay(work, &mut hand, task),
+            };
+            work.ended(&task.found.path, done);
         }
-        Ok(())
-    });
-    listed.map_err(failed)?;
-    drafts.iter().try_for_each(|name| store::remove_tree(&open, name)).map_err(failed)
+    }
 }
 
 /// Hears of the destination's entries only what went wrong.

@@ -3,14 +3,14 @@
 use std::collections::HashSet;
 
 use fault::{Fault, Kind as FaultKind};
-use store::{Kind, Root};
+use store::Kind;
 
 use super::known::KnownStream;
 use super::remove::{self, Extras};
 use super::scan::{Found, Stream};
 use super::side::Side;
-use super::work::{Task, Todo, Work};
-use super::{download, finish};
+use super::work::{Task, Todo, Trouble, Work};
+use super::{finish, making};
 use crate::deletes::TRASH;
 use crate::event::Act;
 use crate::filter::Chain;
@@ -112,7 +112,9 @@ impl Planner<'_, '_> {
             _ if still && is_directory => None,
             _ if still => work.wants_check(&found.path).then_some(Todo::Check),
             _ if work.options.update && newer && !is_directory => None,
-            (None, Some(there)) if there.known.kind == found.known.kind => Some(Todo::Compare),
+            (None, Some(there)) if there.known.kind == found.known.kind && work.believes_looks() => {
+                Some(Todo::Compare)
+            }
             (Some(known), _)
                 if may_be_same(known, &found.known) && (!listed || there.is_some() && !resized) =>
             {
@@ -129,14 +131,17 @@ impl Planner<'_, '_> {
             work.planned(if is_new { Act::Create } else { Act::Change }, &found);
             return Ok(true);
         }
-        if let Side::Tree(root) = &work.destination
-            && todo != Todo::Check
-            && !found.path.is_empty()
-        {
-            self.touch(root, store::split_last(&found.path).0)?;
-            if is_directory && let Err(trouble) = download::make_directory(work, root, &found.path) {
-                work.ended(&found.path, Err(trouble));
-                return Ok(true);
+        if todo != Todo::Check && !found.path.is_empty() {
+            self.touch(store::split_last(&found.path).0)?;
+            if is_directory && let Side::Tree(root) = &work.destination {
+                match making::make_directory(root, &found.path) {
+                    Ok(true) => work.counters.made.one(),
+                    Ok(false) => {}
+                    Err(fault) => {
+                        work.ended(&found.path, Err(Trouble::Item(fault)));
+                        return Ok(true);
+                    }
+                }
             }
         }
         let old = there.map(|there| there.known.kind).or(known.map(|known| known.kind));
@@ -145,9 +150,9 @@ impl Planner<'_, '_> {
     }
 
     /// Something in a directory of the tree is about to change.
-    fn touch(&mut self, root: &Root, dir: &[u8]) -> fault::Result<()> {
+    fn touch(&mut self, dir: &[u8]) -> fault::Result<()> {
         if self.touched.as_deref() != Some(dir) {
-            finish::keep(self.work, root, dir)?;
+            finish::touch(self.work, dir)?;
             self.touched = Some(dir.to_vec());
         }
         Ok(())
@@ -160,7 +165,7 @@ impl Planner<'_, '_> {
         );
         let fault =
             Fault::new(FaultKind::Unsupported, text).hint("a tree can hold one of them: rename the other");
-        self.work.ended(&found.path, Err(super::work::Trouble::Item(fault)));
+        self.work.ended(&found.path, Err(Trouble::Item(fault)));
         true
     }
 

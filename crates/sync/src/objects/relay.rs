@@ -7,18 +7,27 @@ use store::objects::{Bytes, Labels, Object, is_changed};
 
 use super::labels::Posix;
 use super::side::Place;
-use super::upload::{hash_of, piece_for};
-use super::work::{Done, PIECE, PIECES_AT_ONCE, TRIES, Task, Todo, Trouble, Work};
+use super::upload::{alike, hash_of, piece_for};
+use super::work::{CLOCKS, Done, Hand, PIECE, PIECES_AT_ONCE, TRIES, Task, Todo, Trouble, Work};
+use crate::far::Entry;
 use crate::index::Known;
 use crate::options::Verify;
 
 /// Does one entry.
-pub fn relay(work: &Work<'_>, task: &Task) -> Result<Done, Trouble> {
+pub fn relay(work: &Work<'_>, hand: &mut Hand, task: &Task) -> Result<Done, Trouble> {
     let (from, to) = (work.source_store()?, work.destination_store()?);
+    if let (Kind::Directory, Some(far)) = (task.found.known.kind, &to.far) {
+        if far.make_directory(&task.found.path)? {
+            work.counters.made.one();
+        }
+        super::finish::later_far(work, &task.found.path, Some(&task.found.known))?;
+        return Ok(Done::Later);
+    }
     if task.found.implied {
         // No object says that it is there, and none is needed.
         return Ok(Done::Known(task.found.known));
     }
+    let mut ahead = hand.ahead.remove(&task.found.key);
     let is_directory = task.found.known.kind == Kind::Directory;
     let (key, is_apart) = to.key(&task.found.path, is_directory);
     if task.todo == Todo::Check && checks_out(work, to, &key, task)? {
@@ -35,7 +44,7 @@ pub fn relay(work: &Work<'_>, task: &Task) -> Result<Done, Trouble> {
         if is_apart {
             to.write_path(&task.found.path, task.found.known.kind)?;
         }
-        match send(work, task, (from, to), &key) {
+        match send(work, task, (from, to), &key, ahead.take()) {
             Err(Trouble::Item(fault)) if is_changed(&fault) => {}
             Err(Trouble::Item(fault)) if fault.kind() == FaultKind::NotFound => {
                 return Err(Trouble::Vanished);
@@ -46,7 +55,13 @@ pub fn relay(work: &Work<'_>, task: &Task) -> Result<Done, Trouble> {
     Err(Trouble::Unstable)
 }
 
-fn send(work: &Work<'_>, task: &Task, (from, to): (&Place, &Place), key: &str) -> Result<Done, Trouble> {
+fn send(
+    work: &Work<'_>,
+    task: &Task,
+    (from, to): (&Place, &Place),
+    key: &str,
+    ahead: Option<fault::Result<Entry>>,
+) -> Result<Done, Trouble> {
     let found = &task.found;
     let done = |id: Option<Id>| {
         let racy = work.is_racy_object(found);
@@ -60,7 +75,9 @@ fn send(work: &Work<'_>, task: &Task, (from, to): (&Place, &Place), key: &str) -
         && found.known.size <= PIECE
         && from.abilities.labels_with_content
         && !found.key.ends_with('/');
-    let (object, content) = if whole {
+    let (object, content) = if let Some(ahead) = ahead {
+        ahead.map(|(object, bytes)| (object, Some(bytes)))?
+    } else if whole {
         let (object, bytes) = from.store.read_whole(&found.key, PIECE)?;
         (object, Some(bytes))
     } else {
@@ -77,7 +94,12 @@ fn send(work: &Work<'_>, task: &Task, (from, to): (&Place, &Place), key: &str) -
         let id = task.known.and_then(|known| known.id).filter(|_| same_tag);
         return Ok(Done::Known(Known { id, racy: work.is_racy_object(found), ..found.known }));
     }
-    let labels = carried(&object, from, to)?;
+    let posix = Posix::read(&object);
+    if to.far.is_some() && !work.options.special_files && (posix.kind.is_device() || posix.kind == Kind::Fifo)
+    {
+        return Ok(Done::LeftOut);
+    }
+    let labels = carried(work, &object, from, to)?;
     let tag = Some(&object.tag[..]).filter(|tag| !tag.is_empty() && from.abilities.tied_reads);
     let (id, written) = if object.size <= PIECE {
         let bytes = match content {
@@ -107,6 +129,9 @@ fn send(work: &Work<'_>, task: &Task, (from, to): (&Place, &Place), key: &str) -
         work.counters.made.one();
     } else {
         work.counters.copied.one();
+    }
+    if let Some(group) = posix.group.filter(|_| posix.kind == Kind::File && to.far.is_some()) {
+        super::finish::link_later(work, group, &found.path, id.short())?;
     }
     done(Some(id))
 }
@@ -145,13 +170,26 @@ fn in_parts(
 }
 
 /// The labels for the destination: the same where both sides name them alike, otherwise what they mean.
-fn carried(object: &Object, from: &Place, to: &Place) -> Result<Labels, Trouble> {
+fn carried(work: &Work<'_>, object: &Object, from: &Place, to: &Place) -> Result<Labels, Trouble> {
     let none = Labels::new();
     let labels = object.labels.as_ref().unwrap_or(&none);
-    if !to.abilities.labels || labels.is_empty() {
+    if !to.abilities.labels || (labels.is_empty() && to.far.is_none()) {
         return Ok(none);
     }
     let mut posix = Posix::read(object);
+    if to.far.is_some() || from.far.is_some() {
+        // A tree has its attributes itself: nothing of them is kept apart, and every file has a time.
+        if let Some(hash) = posix.spilled.take() {
+            posix.named = from.read_attributes(&hash)?;
+        }
+        posix.named = work.options.extended.of(posix.named);
+        posix.mtime = posix.mtime.or(Some(object.modified));
+        let (labels, apart) = posix.labels(&to.abilities);
+        if let Some(bytes) = apart {
+            to.write_attributes(&bytes)?;
+        }
+        return Ok(labels);
+    }
     if let Some(hash) = posix.spilled {
         let named = from.read_attributes(&hash)?;
         to.write_attributes(&super::labels::encode_named(&named))?;
@@ -177,6 +215,10 @@ fn is_there(to: &Place, key: &str, object: &Object, same_content: bool) -> Resul
         Err(fault) if fault.kind() == FaultKind::NotFound => Ok(false),
         found => {
             let found = found?;
+            if to.far.is_some() {
+                let there = found.modified.as_nanos() > object.modified.as_nanos() + CLOCKS;
+                return Ok(found.size == object.size && there && alike(to, &found, object));
+            }
             let alike = Posix::read(&found) == Posix::read(object);
             let same_tag = !found.tag.is_empty() && found.tag == object.tag;
             Ok(found.size == object.size && (same_content || same_tag) && alike)

@@ -6,12 +6,12 @@ use fault::{Fault, Kind as FaultKind};
 use rustix::fs::{AtFlags, Mode, mkdirat, unlinkat};
 use store::{Errno, Kind, Root, meta_of_entry};
 
-use super::download::unwritten;
 use super::scan::Found;
 use super::side::{Place, Side};
 use super::work::{Trouble, Work};
 use crate::deletes::{ALWAYS_ALLOWED, TRASH, into_trash};
 use crate::event::Act;
+use crate::far::Far;
 use crate::options::Deletes;
 use crate::spool::Spool;
 
@@ -56,6 +56,7 @@ impl Extras {
         let entries =
             self.spool.sorted()?.map(|record| record.map(|record| (record[4] == 1, record[5..].to_vec())));
         match &work.destination {
+            Side::Store(Place { far: Some(far), .. }) => elsewhere(work, far, rules, entries),
             Side::Store(place) => objects(work, place, entries),
             Side::Tree(root) => tree(work, root, rules, entries),
         }
@@ -103,13 +104,53 @@ fn objects(work: &Work<'_>, place: &Place, entries: impl Iterator<Item = Entry>)
     Ok(())
 }
 
+/// From a tree on another host.
+fn elsewhere(
+    work: &Work<'_>,
+    far: &Far,
+    rules: &Deletes,
+    mut entries: impl Iterator<Item = Entry>,
+) -> fault::Result<()> {
+    let trash = if rules.trash { trash_now() } else { String::new() };
+    loop {
+        let some: Vec<Vec<u8>> = entries
+            .by_ref()
+            .take(AT_ONCE)
+            .map(|entry| entry.map(|(_, path)| path))
+            .collect::<fault::Result<_>>()?;
+        if some.is_empty() || work.stopping() {
+            return Ok(());
+        }
+        let mut touched: Vec<u8> = vec![0];
+        for path in &some {
+            let dir = store::split_last(path).0;
+            if touched != dir {
+                super::finish::touch(work, dir)?;
+                touched = dir.to_vec();
+            }
+        }
+        for (path, done) in some.iter().zip(far.delete(&trash, some.clone())?) {
+            match done {
+                Ok(removed) => {
+                    if removed {
+                        work.counters.deleted.one();
+                    }
+                    let (dir, name) = store::split_last(path);
+                    work.ledger.gone(dir, name);
+                }
+                Err(fault) => work.ended(path, Err(Trouble::Item(fault))),
+            }
+        }
+    }
+}
+
 fn tree(
     work: &Work<'_>,
     root: &Root,
     rules: &Deletes,
     entries: impl Iterator<Item = Entry>,
 ) -> fault::Result<()> {
-    let trash = rules.trash.then(|| open_trash(root)).transpose()?;
+    let trash = rules.trash.then(|| open_trash(root, &trash_now())).transpose()?;
     let mut touched: Vec<u8> = vec![0];
     for entry in entries {
         let (_, path) = entry?;
@@ -118,7 +159,7 @@ fn tree(
         }
         let (dir, name) = store::split_last(&path);
         if touched != dir {
-            super::finish::keep(work, root, dir)?;
+            super::finish::touch(work, dir)?;
             touched = dir.to_vec();
         }
         match remove_one(root, &path, trash.as_ref()) {
@@ -127,15 +168,15 @@ fn tree(
                 work.ledger.gone(dir, name);
             }
             Ok(false) => work.ledger.gone(dir, name),
-            Err(trouble) => work.ended(&path, Err(trouble)),
+            Err(fault) => work.ended(&path, Err(Trouble::Item(fault))),
         }
     }
     Ok(())
 }
 
-/// Whether there was something to remove.
-fn remove_one(root: &Root, path: &[u8], trash: Option<&OwnedFd>) -> Result<bool, Trouble> {
-    let failed = |error| unwritten(root, "remove", path, error);
+/// Removes one entry of a tree. Whether there was something to remove.
+pub fn remove_one(root: &Root, path: &[u8], trash: Option<&OwnedFd>) -> fault::Result<bool> {
+    let failed = |error| Fault::os("remove", &root.show(path), error);
     let (dir_path, name) = store::split_last(path);
     let dir = match root.open_dir(dir_path) {
         Err(Errno::NOENT) => return Ok(false),
@@ -155,7 +196,13 @@ fn remove_one(root: &Root, path: &[u8], trash: Option<&OwnedFd>) -> Result<bool,
     }
 }
 
-fn open_trash(root: &Root) -> fault::Result<OwnedFd> {
+/// What the trash of this moment is called.
+fn trash_now() -> String {
+    jiff::Zoned::now().strftime("%Y%m%d-%H%M%S").to_string()
+}
+
+/// Opens, or makes, the directory `name` of a tree's trash.
+pub fn open_trash(root: &Root, name: &str) -> fault::Result<OwnedFd> {
     let unmade = |error| Fault::os("create", &root.show(TRASH), error);
     let mode = Mode::from_raw_mode(0o700);
     let made = |dir: std::os::fd::BorrowedFd<'_>, name: &[u8]| match mkdirat(dir, name, mode) {
@@ -163,6 +210,5 @@ fn open_trash(root: &Root) -> fault::Result<OwnedFd> {
         Err(error) => Err(error),
     };
     let all = made(root.fd(), TRASH).map_err(unmade)?;
-    let now = jiff::Zoned::now().strftime("%Y%m%d-%H%M%S").to_string();
-    made(all.as_fd(), now.as_bytes()).map_err(unmade)
+    made(all.as_fd(), name.as_bytes()).map_err(unmade)
 }

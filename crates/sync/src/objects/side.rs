@@ -1,4 +1,4 @@
-//! One side of a sync that has object stores: a tree or a location, and how paths are keys there.
+//! One side of a sync that is not between two trees of this host: a tree or a location, and how paths are keys there.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,6 +9,9 @@ use store::objects::{
     Abilities, Bytes, Labels, Location, Object, ObjectStore, Retrying, Settings, connect, key_of, path_of,
 };
 use store::{Kind, Root};
+
+use crate::far::{Address, Far, FarStore, Role};
+use crate::options::Options;
 
 /// What is ours below a location.
 const OWN: &str = ".forebay";
@@ -36,8 +39,21 @@ pub enum Side {
 /// An open location.
 pub struct Place {
     pub store: Box<dyn ObjectStore>,
-    pub location: Location,
     pub abilities: Abilities,
+    /// As people write it.
+    pub name: String,
+    /// What else can be asked of it where it is a tree on another host.
+    pub far: Option<Arc<Far>>,
+    /// Bytes that all keys begin with.
+    prefix: usize,
+}
+
+/// What is written as a place that is not this host's.
+pub enum Elsewhere {
+    /// In an object store.
+    Objects(Location),
+    /// A tree on another host.
+    Host(Address),
 }
 
 /// What a key is to us.
@@ -54,13 +70,22 @@ impl Place {
     /// Opens a location; calls are tried again until `stop` is set.
     pub fn open(location: &Location, stop: Arc<AtomicBool>) -> fault::Result<Self> {
         let store = Retrying::new(connect(location, Settings::default())?, TRIES, stop);
-        Ok(Self::of(Box::new(store), location.clone()))
+        let (abilities, prefix) = (store.abilities(), location.prefix.len());
+        Ok(Self { store: Box::new(store), abilities, name: location.to_string(), far: None, prefix })
     }
 
-    /// Around a store that is open.
-    pub fn of(store: Box<dyn ObjectStore>, location: Location) -> Self {
+    /// Opens a tree on another host.
+    pub fn open_far(address: &Address, role: &Role, options: &Options) -> fault::Result<Self> {
+        let far = Far::open(address, role, options.extended, &options.reach)?;
+        let store = FarStore(far.clone());
         let abilities = store.abilities();
-        Self { store, location, abilities }
+        Ok(Self {
+            store: Box::new(store),
+            abilities,
+            name: far.shown().to_owned(),
+            far: Some(far),
+            prefix: 0,
+        })
     }
 
     /// The key of the entry at `path`, and whether the path had to be written down apart.
@@ -72,7 +97,7 @@ impl Place {
         if is_directory {
             key.push('/');
         }
-        if self.location.prefix.len() + key.len() <= self.abilities.longest_key {
+        if self.prefix + key.len() <= self.abilities.longest_key {
             return (key, false);
         }
         (format!("{LONG}{}", &chunk::Id::of(path).to_string()[..32]), true)
@@ -140,7 +165,7 @@ impl Place {
 }
 
 /// Whether every name of a path can be one.
-fn is_path(path: &[u8]) -> bool {
+pub fn is_path(path: &[u8]) -> bool {
     let is_name =
         |name: &[u8]| !matches!(name, b"" | b"." | b"..") && name.len() <= 255 && !name.contains(&0);
     path.split(|byte| *byte == b'/').all(is_name)
@@ -164,17 +189,31 @@ impl Side {
     }
 }
 
-/// Whether a source or destination is a place in an object store.
-pub fn is_location(path: &Path) -> bool {
-    path.to_str().is_some_and(Location::is_url)
+/// Whether a source or destination is not a tree of this host.
+pub fn is_elsewhere(path: &Path) -> bool {
+    path.to_str().is_some_and(Location::is_url) || Address::is_one(path)
+}
+
+/// Whether it is a tree on another host.
+pub fn is_on_host(path: &Path) -> bool {
+    Address::is_one(path)
 }
 
 /// The place that a source or destination names.
-pub fn location_of(path: &Path) -> fault::Result<Option<Location>> {
-    path.to_str().filter(|text| Location::is_url(text)).map(str::parse).transpose()
+pub fn elsewhere(path: &Path) -> fault::Result<Option<Elsewhere>> {
+    if let Some(address) = Address::of(path)? {
+        return Ok(Some(Elsewhere::Host(address)));
+    }
+    let location = path.to_str().filter(|text| Location::is_url(text)).map(str::parse).transpose()?;
+    Ok(location.map(Elsewhere::Objects))
 }
 
-/// A location as the path that the state of a job knows it by.
-pub fn as_path(location: &Location) -> PathBuf {
-    PathBuf::from(location.to_string())
+impl Elsewhere {
+    /// As the path that the state of a job knows it by.
+    pub fn as_path(&self) -> PathBuf {
+        match self {
+            Self::Objects(location) => PathBuf::from(location.to_string()),
+            Self::Host(address) => PathBuf::from(address.to_string()),
+        }
+    }
 }

@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use chunk::Id;
 use fault::{Fault, Kind as FaultKind};
 use store::objects::{Bytes, Labels, Object};
-use store::{Errno, Kind, Meta, Root, meta_of, meta_of_entry, read_full};
+use store::{Errno, Extended, Kind, Meta, Root, meta_of, meta_of_entry, read_full};
 
 use super::labels::Posix;
 use super::side::Place;
@@ -29,7 +29,7 @@ pub fn upload(work: &Work<'_>, hand: &mut Hand, root: &Root, task: &Task) -> Res
         if entry.meta.kind == Kind::Socket {
             return Ok(Done::LeftOut);
         }
-        let posix = Posix::of(&entry.meta, entry.named(work, root, path)?);
+        let posix = Posix::of(&entry.meta, entry.named(work.options.extended, root, path)?);
         if task.todo == Todo::Compare && is_there(place, &entry.meta, &posix, path)? {
             work.counters.skipped.one();
             return Ok(Done::Known(Known::of(&entry.meta)));
@@ -37,6 +37,13 @@ pub fn upload(work: &Work<'_>, hand: &mut Hand, root: &Root, task: &Task) -> Res
         let (labels, apart) = wanted_labels(place, &posix);
         if let Some(bytes) = apart {
             place.write_attributes(&bytes)?;
+        }
+        if let (Kind::Directory, Some(far)) = (entry.meta.kind, &place.far) {
+            if far.make_directory(path)? {
+                work.counters.made.one();
+            }
+            super::finish::later_far(work, path, Some(&Known::of(&entry.meta)))?;
+            return Ok(Done::Later);
         }
         if task.todo == Todo::Recheck && entry.has_content_of(work, root, task)? {
             work.counters.skipped.one();
@@ -53,7 +60,12 @@ pub fn upload(work: &Work<'_>, hand: &mut Hand, root: &Root, task: &Task) -> Res
         let id = match entry.send(work, root, path, (place, &key, &labels))? {
             Sent::Changed => continue,
             Sent::Marks => None,
-            Sent::Content(id) => Some(id.short()),
+            Sent::Content(id) => {
+                if let Some(group) = posix.group.filter(|_| place.far.is_some()) {
+                    super::finish::link_later(work, group, path, id.short())?;
+                }
+                Some(id.short())
+            }
         };
         let racy = work.is_racy(entry.meta.ctime);
         return Ok(Done::Known(Known { racy, id, ..Known::of(&entry.meta) }));
@@ -67,7 +79,7 @@ fn wanted_labels(place: &Place, posix: &Posix) -> (Labels, Option<Vec<u8>>) {
 }
 
 /// What became of a try to send an entry.
-enum Sent {
+pub enum Sent {
     /// It changed meanwhile: nothing of it has its key.
     Changed,
     /// All that there is but content.
@@ -77,12 +89,12 @@ enum Sent {
 }
 
 /// An entry of the tree that is open, or the directory it is in.
-struct Entry<'a> {
-    meta: Meta,
-    dir: BorrowedFd<'a>,
-    name: &'a [u8],
+pub struct Entry<'a> {
+    pub meta: Meta,
+    pub dir: BorrowedFd<'a>,
+    pub name: &'a [u8],
     /// Files and directories.
-    file: Option<OwnedFd>,
+    pub file: Option<OwnedFd>,
 }
 
 fn unread(root: &Root, action: &str, path: &[u8], error: Errno) -> Trouble {
@@ -93,7 +105,8 @@ fn unread(root: &Root, action: &str, path: &[u8], error: Errno) -> Trouble {
 }
 
 impl<'a> Entry<'a> {
-    fn open(root: &Root, hand: &'a mut Hand, path: &'a [u8]) -> Result<Self, Trouble> {
+    /// Opens it.
+    pub fn open(root: &Root, hand: &'a mut Hand, path: &'a [u8]) -> Result<Self, Trouble> {
         let failed = |error| unread(root, "open", path, error);
         let (dir_path, name) = store::split_last(path);
         if hand.source.as_ref().is_none_or(|(open, _)| open != dir_path) {
@@ -112,10 +125,11 @@ impl<'a> Entry<'a> {
         Ok(Self { meta, dir, name, file })
     }
 
-    fn named(&self, work: &Work<'_>, root: &Root, path: &[u8]) -> Result<store::Named, Trouble> {
+    /// Its extended attributes, as far as they take part.
+    pub fn named(&self, extended: Extended, root: &Root, path: &[u8]) -> Result<store::Named, Trouble> {
         let named = match &self.file {
-            Some(file) => store::named(file, work.options.extended),
-            None => store::named_of_entry(self.dir, self.name, work.options.extended),
+            Some(file) => store::named(file, extended),
+            None => store::named_of_entry(self.dir, self.name, extended),
         };
         named.map_err(|error| unread(root, "read attributes of", path, error))
     }
@@ -246,7 +260,8 @@ impl<'a> Entry<'a> {
         Ok(Id(*hasher.finalize().as_bytes()).short() == id && self.is_still(root, &task.found.path, file)?)
     }
 
-    fn is_still(&self, root: &Root, path: &[u8], file: &OwnedFd) -> Result<bool, Trouble> {
+    /// Whether it is as it was opened.
+    pub fn is_still(&self, root: &Root, path: &[u8], file: &OwnedFd) -> Result<bool, Trouble> {
         let after = meta_of(file).map_err(|error| unread(root, "look at", path, error))?;
         Ok(self.meta.same_content(&after))
     }
@@ -264,7 +279,7 @@ fn needs_labels(work: &Work<'_>, path: &[u8]) -> Fault {
 }
 
 /// Reads back what was written, if that is asked for.
-fn verify(
+pub fn verify(
     work: &Work<'_>,
     place: &Place,
     key: &str,
@@ -292,6 +307,10 @@ pub fn hash_of(
     size: u64,
     tag: Option<&str>,
 ) -> Result<Option<Id>, Trouble> {
+    if let Some(far) = &place.far {
+        let (found, id) = far.hash(key)?;
+        return Ok((found == size).then_some(id));
+    }
     if place.store.stat(key)?.size != size {
         return Ok(None);
     }
@@ -338,14 +357,17 @@ fn is_there(place: &Place, meta: &Meta, posix: &Posix, path: &[u8]) -> Result<bo
         found => found?,
     };
     let size = if meta.kind == Kind::File { meta.size } else { found.size };
-    let without_atime = |object: &Object| {
-        let mut posix = Posix::read(object);
-        posix.atime = None;
-        posix
-    };
     let (labels, _) = posix.labels(&place.abilities);
     let wanted = Object { key, labels: Some(labels), ..Object::default() };
     Ok(found.size == size
-        && without_atime(&found) == without_atime(&wanted)
+        && alike(place, &found, &wanted)
         && meta.ctime.as_nanos() + CLOCKS < found.modified.as_nanos())
+}
+
+/// Whether labels mean the same. In a tree a file with several names is not like any, and holes are the file system's.
+pub fn alike(place: &Place, found: &Object, wanted: &Object) -> bool {
+    let is_tree = place.far.is_some();
+    let bare = |object: &Object| Posix { atime: None, sparse: false, ..Posix::read(object) };
+    let (found, wanted) = (bare(found), bare(wanted));
+    found == wanted && !(is_tree && wanted.group.is_some())
 }

@@ -1,5 +1,6 @@
 //! What all workers of a sync with object stores share.
 
+use std::collections::HashMap;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -12,6 +13,7 @@ use super::scan::{Ear, Found};
 use super::side::{Place, Side};
 use crate::counters::Counters;
 use crate::event::{Act, Event, Step, Watcher};
+use crate::far::{Entry, Far};
 use crate::index::{Known, Section};
 use crate::job::{Birth, Drafts, lock};
 use crate::ledger::Ledger;
@@ -57,6 +59,7 @@ pub struct Work<'a> {
     pub stop: Arc<AtomicBool>,
     sample: [u8; 32],
     fatal: Mutex<Option<Fault>>,
+    doubtful: AtomicBool,
     in_a_row: AtomicU32,
     large: (Mutex<u32>, Condvar),
 }
@@ -121,6 +124,8 @@ pub struct Hand {
     /// The directory that was opened last on each side.
     pub source: Option<(Vec<u8>, OwnedFd)>,
     pub destination: Option<(Vec<u8>, OwnedFd)>,
+    /// Small entries of another host that were read before their turn, by their keys.
+    pub ahead: HashMap<String, fault::Result<Entry>>,
 }
 
 impl<'a> Work<'a> {
@@ -150,6 +155,7 @@ impl<'a> Work<'a> {
             finishes: spool(),
             sample: std::array::from_fn(|_| fastrand::u8(..)),
             fatal: Mutex::default(),
+            doubtful: AtomicBool::new(false),
             in_a_row: AtomicU32::new(0),
             large: (Mutex::new(LARGE_AT_ONCE), Condvar::new()),
             stop,
@@ -176,6 +182,16 @@ impl<'a> Work<'a> {
         self.stop.store(true, Ordering::Relaxed);
     }
 
+    /// What the destination has may not be what it looks like: its host went down while it was written.
+    pub fn doubt(&self, doubtful: bool) {
+        self.doubtful.store(doubtful, Ordering::Relaxed);
+    }
+
+    /// Whether an entry that no sync of ours knows may count as there already, by what it looks like.
+    pub fn believes_looks(&self) -> bool {
+        !self.doubtful.load(Ordering::Relaxed)
+    }
+
     /// Why the job could not go on, if it could not.
     pub fn take_fatal(&self) -> Option<Fault> {
         lock(&self.fatal).take()
@@ -194,6 +210,14 @@ impl<'a> Work<'a> {
         match &self.destination {
             Side::Store(place) => Ok(place),
             Side::Tree(_) => Err(Fault::new(FaultKind::Bug, "the destination is no object store")),
+        }
+    }
+
+    /// The destination, where it is a tree on another host.
+    pub fn destination_far(&self) -> Option<&Far> {
+        match &self.destination {
+            Side::Store(place) => place.far.as_deref(),
+            Side::Tree(_) => None,
         }
     }
 
@@ -224,6 +248,9 @@ impl<'a> Work<'a> {
             // It was not tried to the end.
             return;
         }
+        if let Some(fault) = self.lost_connection() {
+            return self.end(fault);
+        }
         self.counters.failed.one();
         self.watcher.event(&Event::Failed(path, &fault));
         if matches!(fault.kind(), FaultKind::NoSpace | FaultKind::Bug) {
@@ -233,6 +260,15 @@ impl<'a> Work<'a> {
             let text = format!("{HOPELESS} entries failed one after the other, the last because: {fault}");
             self.end(Fault::new(fault.kind(), text).hint("the same command goes on from here"));
         }
+    }
+
+    /// The failure of a connection to a host, if one is lost: nothing can go on then.
+    fn lost_connection(&self) -> Option<Fault> {
+        let far = |side: &Side| match side {
+            Side::Store(place) => place.far.as_ref()?.lost(),
+            Side::Tree(_) => None,
+        };
+        far(&self.source).or_else(|| far(&self.destination))
     }
 
     /// The entry at `path` is at the destination.
@@ -249,6 +285,7 @@ impl<'a> Work<'a> {
     pub fn checkpoint(&self) {
         let done = match &self.destination {
             Side::Tree(root) => self.ledger.checkpoint(root.fd(), root.path()),
+            Side::Store(Place { far: Some(far), .. }) => self.ledger.checkpoint_by(|| far.sync()),
             Side::Store(_) => self.ledger.write_down(),
         };
         if let Err(fault) = done {
@@ -272,7 +309,7 @@ impl<'a> Work<'a> {
     /// store's clock, under a tag that says nothing of the labels.
     pub fn is_racy_object(&self, found: &Found) -> bool {
         let told = self.source_store().is_ok_and(|place| place.abilities.tags_follow_labels);
-        (!told || found.tag.is_empty()) && self.is_racy(found.known.mtime)
+        found.known.racy || (!told || found.tag.is_empty()) && self.is_racy(found.known.mtime)
     }
 
     /// Whether an unchanged file is read back.

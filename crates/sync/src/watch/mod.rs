@@ -83,7 +83,7 @@ pub fn watch(
         return Err(Fault::new(Kind::Usage, "a watch can't be a dry run").hint("leave one of both away"));
     }
     if crate::objects::has_location(options) {
-        return Err(Fault::new(Kind::Usage, "an object store can't be watched")
+        return Err(Fault::new(Kind::Usage, "only two trees of this host can be watched")
             .hint("sync again from time to time, without --watch"));
     }
     let started = (Instant::now(), jiff::Zoned::now());

@@ -2,13 +2,15 @@ use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
+use console::Printer;
 use fault::Fault;
 use sync::{By, Conflict, Deletes, Delta, Extended, Filter, Following, Options, Verify};
 
 use crate::cli::{Choosing, ConflictRule, DeltaRule, Sync, SyncWatching, VerifyLevel, WatchBy};
+use crate::commands::fleet::reach;
 
 /// The options that the flags ask for.
-pub fn of(arguments: &Sync) -> fault::Result<Options> {
+pub fn of(printer: &Printer, arguments: &Sync) -> fault::Result<Options> {
     let (removing, judging) = (&arguments.removing, &arguments.judging);
     Ok(Options {
         // clap sees to it that both are there.
@@ -47,6 +49,7 @@ pub fn of(arguments: &Sync) -> fault::Result<Options> {
             DeltaRule::Content => Delta::Content,
             DeltaRule::Off => Delta::Off,
         },
+        reach: reach(printer, &arguments.reaching)?,
         large_from: None,
     })
 }

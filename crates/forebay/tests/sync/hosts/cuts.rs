@@ -1,0 +1,112 @@
+//! Connections that are cut, agents that are killed, disks that are full: nothing is torn, and the same command goes on.
+
+use std::process::Stdio;
+
+use rustix::process::{Pid, Signal, kill_process};
+use testkit::lab::wait_until;
+use testkit::trees::{Picture, picture};
+
+use super::{Hosts, children, forebay};
+use crate::place::Call;
+
+fn kill(pid: u32) {
+    kill_process(Pid::from_raw(pid.cast_signed()).unwrap(), Signal::KILL).unwrap();
+}
+
+fn files(tree: &Picture) -> usize {
+    tree.values().filter(|entry| entry.mode & 0o170_000 == 0o100_000).count()
+}
+
+/// Every file of a tree is whole: as the other tree has it.
+#[track_caller]
+fn assert_nothing_is_torn(whole: &Picture, found: &Picture) {
+    for (path, entry) in found.iter().filter(|(_, entry)| entry.mode & 0o170_000 == 0o100_000) {
+        let name = String::from_utf8_lossy(path);
+        if !name.contains(".forebay-") {
+            assert_eq!(whole.get(path).map(|other| &other.content), Some(&entry.content), "`{name}` is torn");
+        }
+    }
+}
+
+/// Starts a slow sync, and does something to it when a part has arrived.
+fn interrupted(hosts: &Hosts, from: &str, to: &str, tree: &str, act: impl Fn(u32)) -> Call {
+    let mut command = hosts.command(from, to, &["--bwlimit", "300kB/s", "--workers", "2"]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let root = hosts.path(tree);
+    wait_until("the first files", || {
+        std::fs::read_dir(&root).is_ok_and(|dirs| {
+            dirs.flatten().filter_map(|dir| std::fs::read_dir(dir.path()).ok()).flatten().flatten().count()
+                >= 5
+        })
+    });
+    act(child.id());
+    let output = child.wait_with_output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    Call { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+}
+
+fn cut_and_resume(hosts: &Hosts, from: &str, to: &str, tree: &str, act: impl Fn(u32)) {
+    let call = interrupted(hosts, from, to, tree, act);
+    call.assert_failed(1, &["is lost", "the same command goes on from here"]);
+    let (whole, found) = (picture(&hosts.path("source")), picture(&hosts.path(tree)));
+    assert_nothing_is_torn(&whole, &found);
+    assert!(files(&found) < files(&whole), "it was not cut in its middle");
+    let record = hosts.sync_well(from, to, &[]);
+    hosts.assert_equal("source", tree);
+    assert_eq!(record["entries"]["failed"], 0, "{record:#}");
+    let again = hosts.sync_well(from, to, &[]);
+    assert_eq!(again["bytes"]["sent_bytes"], 0, "{again:#}");
+}
+
+#[test]
+fn a_connection_that_is_cut_is_told_and_the_next_sync_goes_on() {
+    let Some(hosts) = Hosts::new("a connection that is cut", 1) else { return };
+    hosts.fill("source", 60, 60_000);
+    let kill_ssh = |parent| {
+        let pids = children(parent, "ssh");
+        assert!(!pids.is_empty());
+        pids.into_iter().for_each(kill);
+    };
+    cut_and_resume(&hosts, &hosts.tree(0, "source"), &hosts.tree(1, "far"), "far", kill_ssh);
+    cut_and_resume(&hosts, &hosts.tree(1, "source"), &hosts.tree(0, "back"), "back", kill_ssh);
+}
+
+#[test]
+fn an_agent_that_is_killed_is_told_and_the_next_sync_goes_on() {
+    let Some(hosts) = Hosts::new("an agent that is killed", 2) else { return };
+    hosts.fill("source", 60, 60_000);
+    let kill_agents = |_| hosts.lab.processes(1, &forebay()).into_iter().for_each(kill);
+    cut_and_resume(&hosts, &hosts.tree(0, "source"), &hosts.tree(1, "far"), "far", kill_agents);
+    cut_and_resume(&hosts, &hosts.tree(2, "source"), &hosts.tree(1, "third"), "third", kill_agents);
+}
+
+#[test]
+fn a_sync_that_is_killed_leaves_no_agent_and_goes_on() {
+    let Some(hosts) = Hosts::new("a sync over ssh that is killed", 1) else { return };
+    hosts.fill("source", 60, 60_000);
+    let (from, to) = (hosts.tree(0, "source"), hosts.tree(1, "far"));
+    let call = interrupted(&hosts, &from, &to, "far", kill);
+    assert_eq!(call.code, None);
+    assert_nothing_is_torn(&picture(&hosts.path("source")), &picture(&hosts.path("far")));
+    hosts.sync_well(&from, &to, &[]);
+    hosts.assert_equal("source", "far");
+    wait_until("the end of all agents", || hosts.lab.processes(1, &forebay()).is_empty());
+}
+
+#[test]
+fn a_full_disk_on_a_host_is_told_and_the_next_sync_goes_on() {
+    let Some(hosts) = Hosts::new("a full disk on a host", 1) else { return };
+    hosts.fill("source", 40, 100_000);
+    let far = hosts.path("far");
+    std::fs::create_dir(&far).unwrap();
+    let far = far.to_str().unwrap();
+    hosts.lab.run(1, &["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", far]);
+    let (from, to) = (hosts.tree(0, "source"), hosts.tree(1, "far"));
+    hosts.sync(&from, &to, &[]).assert_failed(1, &["no space left", "ssh://h1/"]);
+    hosts.lab.run(1, &["mount", "-o", "remount,size=64m", far]);
+    hosts.sync_well(&from, &to, &[]);
+    let source = hosts.path("source");
+    hosts.lab.run(1, &["diff", "-r", source.to_str().unwrap(), far]);
+    let left = hosts.lab.run(1, &["find", far, "-name", ".forebay-*"]);
+    assert_eq!(left.trim(), "", "a draft was left");
+}

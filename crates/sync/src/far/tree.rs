@@ -1,0 +1,357 @@
+//! A tree on another host, as we see it: an object store whose objects are its entries, and what only a tree can.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use fault::{Fault, Kind};
+use store::Extended;
+use store::objects::{Abilities, Bytes, Depth, Labels, Object, ObjectStore, Upload, path_of};
+
+use super::content::take_content;
+use super::line::{Line, Pending};
+use super::words::{Ask, Listed, Opened, Opening, Wanted, foreign, take_object, take_outcome};
+use super::{Address, Reach};
+use crate::index::wire::take;
+
+/// The key of the root, and what is reserved at the start of a key.
+const ROOT: &str = ".forebay/root";
+const OWN: &str = ".forebay";
+/// Lost connections are found by ssh; an agent that hears nothing for long ends.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// What such a tree can.
+pub const ABILITIES: Abilities = Abilities {
+    labels: true,
+    most_label_bytes: 4 << 20,
+    labels_with_content: true,
+    plain_label_names: false,
+    directory_marks: true,
+    tied_reads: true,
+    tags: true,
+    tags_follow_labels: true,
+    copies: false,
+    longest_key: usize::MAX / 2,
+    least_part: 1,
+    most_parts: u64::MAX,
+};
+
+/// What a sync does with a tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Role {
+    /// It is read.
+    Source,
+    /// It is written to, with drafts of this name; made if it is not there.
+    Destination { drafts: String },
+    /// It is compared with, and nothing is written.
+    Look,
+}
+
+/// An open tree on another host.
+#[derive(Debug)]
+pub struct Far {
+    lines: Vec<Arc<Line>>,
+    next: AtomicUsize,
+    uploads: AtomicU64,
+    shown: String,
+    /// What the agent says of it.
+    pub opened: Opened,
+}
+
+/// [`Far`] as an object store.
+#[derive(Debug, Clone)]
+pub struct FarStore(pub Arc<Far>);
+
+/// An entry that is being looked at or read: what it is, and its content.
+pub type Entry = (Object, Bytes);
+
+impl Far {
+    /// Connects, and opens the tree.
+    pub fn open(
+        address: &Address,
+        role: &Role,
+        extended: Extended,
+        reach: &Reach,
+    ) -> fault::Result<Arc<Self>> {
+        let options = fleet::ssh::Options {
+            ssh: reach.ssh.clone(),
+            push: reach.push,
+            allow_lost: 0,
+            patience: PATIENCE,
+            fan_out: 1,
+            task: reach.task.clone(),
+            tell: reach.tell.clone(),
+            cancelled: reach.cancelled,
+        };
+        let count = if *role == Role::Look { 1 } else { reach.connections };
+        let lines = fleet::ssh::connect(&address.host, count, &options)?;
+        let lines: Vec<Arc<Line>> = lines.into_iter().map(Line::new).collect();
+        let shown = address.to_string();
+        let mut opened = Opened::default();
+        for (number, line) in lines.iter().enumerate() {
+            let (writes, drafts) = match role {
+                Role::Destination { drafts } => (true, drafts.clone()),
+                Role::Source | Role::Look => (false, String::new()),
+            };
+            let first = number == 0;
+            let (path, shown) = (address.path.clone(), shown.clone());
+            let opening = Opening { path, shown, writes, locks: writes && first, drafts, extended };
+            let answer = line.ask(&Ask::Open(opening))?.answer()?;
+            let found = Opened::take(&answer)?;
+            if first {
+                opened = found;
+            } else if found.identity != opened.identity {
+                let text = format!("`{address}` is another tree than it was a moment ago");
+                return Err(
+                    Fault::new(Kind::Refused, text).hint("is something being mounted there? try again")
+                );
+            }
+        }
+        let shown = if shown.ends_with('/') { shown } else { shown + "/" };
+        Ok(Arc::new(Self { lines, next: AtomicUsize::new(0), uploads: AtomicU64::new(0), shown, opened }))
+    }
+
+    /// As people write it, ending with a slash.
+    pub fn shown(&self) -> &str {
+        &self.shown
+    }
+
+    /// The failure of a connection that is lost, if one is.
+    pub fn lost(&self) -> Option<Fault> {
+        self.lines.iter().find(|line| line.is_lost()).map(|line| line.lost())
+    }
+
+    fn line(&self) -> &Line {
+        &self.lines[self.next.fetch_add(1, Ordering::Relaxed) % self.lines.len()]
+    }
+
+    /// Asks, without waiting.
+    fn ask(&self, ask: &Ask) -> fault::Result<Pending<'_>> {
+        self.line().ask(ask)
+    }
+
+    fn done(&self, ask: &Ask) -> fault::Result<Vec<u8>> {
+        self.ask(ask)?.answer()
+    }
+
+    /// Gives everything that the tree has to `each`.
+    pub fn list(
+        &self,
+        wanted: &Wanted,
+        each: &mut dyn FnMut(Listed) -> fault::Result<()>,
+    ) -> fault::Result<()> {
+        let answers = self.line().ask_for_many(&Ask::List(wanted.clone()))?;
+        answers.each(&mut |item| each(Listed::take(&item)?))
+    }
+
+    /// Reads several small entries at once.
+    pub fn read_many(&self, keys: &[&str], most: u64) -> fault::Result<Vec<fault::Result<Entry>>> {
+        let paths = keys.iter().map(|key| path(key)).collect::<fault::Result<_>>()?;
+        let answer = self.done(&Ask::Whole(paths, most))?;
+        let mut rest = &answer[..];
+        keys.iter()
+            .map(|key| take_outcome(&mut rest).map(|found| found.and_then(|bytes| entry(bytes, key))))
+            .collect()
+    }
+
+    /// Begins to write a whole entry.
+    pub fn write_later(&self, key: &str, content: Bytes, labels: &Labels) -> fault::Result<Writing<'_>> {
+        let ask = Ask::Write { path: path(key)?, labels: labels.clone(), content };
+        self.ask(&ask).map(Writing)
+    }
+
+    /// Makes a directory, in place of what is none.
+    pub fn make_directory(&self, path: &[u8]) -> fault::Result<bool> {
+        self.make_directory_later(path)?.made()
+    }
+
+    /// Begins to make a directory.
+    pub fn make_directory_later(&self, path: &[u8]) -> fault::Result<Writing<'_>> {
+        self.ask(&Ask::Directory(path.to_vec())).map(Writing)
+    }
+
+    /// Makes `to` a name of `from`, if both are alike; whether it is one now.
+    pub fn link(&self, from: &[u8], to: &[u8]) -> fault::Result<bool> {
+        self.done(&Ask::Link(from.to_vec(), to.to_vec())).map(|made| made == [1])
+    }
+
+    /// Sets the attributes of directories, in this order; whether each is there.
+    pub fn finish(&self, directories: Vec<(Vec<u8>, Labels)>) -> fault::Result<Vec<fault::Result<bool>>> {
+        let count = directories.len();
+        self.outcomes(&Ask::Finish(directories), count)
+    }
+
+    /// Removes entries, in this order; whether each was there.
+    pub fn delete(&self, trash: &str, paths: Vec<Vec<u8>>) -> fault::Result<Vec<fault::Result<bool>>> {
+        let count = paths.len();
+        self.outcomes(&Ask::Delete { trash: trash.as_bytes().to_vec(), paths }, count)
+    }
+
+    fn outcomes(&self, ask: &Ask, count: usize) -> fault::Result<Vec<fault::Result<bool>>> {
+        let answer = self.done(ask)?;
+        let mut rest = &answer[..];
+        (0..count).map(|_| take_outcome(&mut rest).map(|done| done.map(|bytes| bytes == [1]))).collect()
+    }
+
+    /// The size and the hash of a content.
+    pub fn hash(&self, key: &str) -> fault::Result<(u64, chunk::Id)> {
+        let answer = self.done(&Ask::Hash(path(key)?))?;
+        let mut rest = &answer[..];
+        let size = take(&mut rest).map_err(|_| foreign())?;
+        Ok((size, chunk::Id(rest.try_into().map_err(|_| foreign())?)))
+    }
+
+    /// All that was written is durable afterwards.
+    pub fn sync(&self) -> fault::Result<()> {
+        self.done(&Ask::Sync).map(drop)
+    }
+
+    /// Removes drafts that a killed job left in these directories.
+    pub fn clean(&self, directories: &[Vec<u8>]) -> fault::Result<()> {
+        for some in directories.chunks(1000) {
+            self.done(&Ask::Clean(some.to_vec()))?;
+        }
+        Ok(())
+    }
+}
+
+/// A write that is on its way.
+pub struct Writing<'a>(Pending<'a>);
+
+impl Writing<'_> {
+    /// Waits for its end; the entry's tag.
+    pub fn end(self) -> fault::Result<String> {
+        self.0.answer().map(|tag| text(&tag))
+    }
+
+    /// Waits for its end; whether a directory was made.
+    pub fn made(self) -> fault::Result<bool> {
+        self.0.answer().map(|made| made == [1])
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The path of a key.
+fn path(key: &str) -> fault::Result<Vec<u8>> {
+    if key == ROOT {
+        return Ok(Vec::new());
+    }
+    let name = key.strip_suffix('/').unwrap_or(key);
+    path_of(name, OWN).ok_or_else(|| {
+        Fault::new(Kind::Unsupported, format!("the key `{key}` can't be a path"))
+            .hint("give the object another key")
+    })
+}
+
+fn entry(mut bytes: &[u8], key: &str) -> fault::Result<Entry> {
+    let object = take_object(&mut bytes, key)?;
+    let content = take_content(&mut bytes)?;
+    Ok((object, content))
+}
+
+impl ObjectStore for FarStore {
+    fn shown(&self) -> String {
+        self.0.shown.clone()
+    }
+
+    fn abilities(&self) -> Abilities {
+        ABILITIES
+    }
+
+    fn list(
+        &self,
+        _prefix: &str,
+        _depth: Depth,
+        _each: &mut dyn FnMut(Object) -> fault::Result<()>,
+    ) -> fault::Result<()> {
+        let text = format!("`{}` is listed as a tree", self.0.shown);
+        Err(Fault::new(Kind::Bug, text))
+    }
+
+    fn stat(&self, key: &str) -> fault::Result<Object> {
+        let answer = self.0.done(&Ask::Look(path(key)?))?;
+        take_object(&mut &answer[..], key)
+    }
+
+    fn read(&self, key: &str, range: Range<u64>, tag: Option<&str>) -> fault::Result<Bytes> {
+        let length = range.end.saturating_sub(range.start);
+        let tag = tag.unwrap_or_default().to_owned();
+        let answer = self.0.done(&Ask::Read { path: path(key)?, from: range.start, to: range.end, tag })?;
+        let content = take_content(&mut &answer[..])?;
+        if content.len() as u64 == length { Ok(content) } else { Err(foreign()) }
+    }
+
+    fn read_whole(&self, key: &str, most: u64) -> fault::Result<(Object, Bytes)> {
+        self.0.read_many(&[key], most)?.pop().ok_or_else(foreign)?
+    }
+
+    fn write(&self, key: &str, content: Bytes, labels: &Labels) -> fault::Result<String> {
+        self.0.write_later(key, content, labels)?.end()
+    }
+
+    fn begin(&self, key: &str, labels: &Labels, at_once: usize) -> fault::Result<Box<dyn Upload + '_>> {
+        let line = self.0.line();
+        let upload = self.0.uploads.fetch_add(1, Ordering::Relaxed);
+        let path = path(key)?;
+        line.ask(&Ask::Begin { upload, path: path.clone() })?.answer()?;
+        let sparse = crate::objects::labels::is_sparse(labels);
+        Ok(Box::new(Parts {
+            line,
+            upload,
+            path,
+            labels: labels.clone(),
+            sparse,
+            size: 0,
+            under_way: std::collections::VecDeque::new(),
+            at_once,
+        }))
+    }
+
+    fn delete(&self, keys: &[String]) -> fault::Result<()> {
+        let paths = keys.iter().map(|key| path(key)).collect::<fault::Result<_>>()?;
+        self.0.delete("", paths)?.into_iter().try_for_each(|done| done.map(drop))
+    }
+
+    fn copy(&self, _from: &str, _to: &str) -> fault::Result<()> {
+        Err(Fault::new(Kind::Unsupported, format!("`{}` copies nothing by itself", self.0.shown)))
+    }
+}
+
+/// A file that is written in parts, several on their way at the same time.
+struct Parts<'a> {
+    line: &'a Line,
+    upload: u64,
+    path: Vec<u8>,
+    labels: Labels,
+    sparse: bool,
+    size: u64,
+    under_way: std::collections::VecDeque<Pending<'a>>,
+    at_once: usize,
+}
+
+impl Upload for Parts<'_> {
+    fn part(&mut self, content: Bytes) -> fault::Result<()> {
+        while self.under_way.len() >= self.at_once.max(1) {
+            self.under_way.pop_front().map_or(Ok(()), |part| part.answer().map(drop))?;
+        }
+        let length = content.len() as u64;
+        let ask = Ask::Part { upload: self.upload, at: self.size, sparse: self.sparse, content };
+        self.under_way.push_back(self.line.ask(&ask)?);
+        self.size += length;
+        Ok(())
+    }
+
+    fn finish(mut self: Box<Self>) -> fault::Result<String> {
+        std::mem::take(&mut self.under_way).into_iter().try_for_each(|part| part.answer().map(drop))?;
+        let Self { upload, path, size, labels, line, .. } = *self;
+        line.ask(&Ask::End { upload, path, size, labels })?.answer().map(|tag| text(&tag))
+    }
+
+    fn discard(self: Box<Self>) {
+        let _ = self.line.ask(&Ask::Discard { upload: self.upload }).map(Pending::answer);
+    }
+}
