@@ -65,3 +65,25 @@ fn a_url_with_a_secret_is_refused_without_repeating_it() {
         assert!(!call.err.contains("hunter2"), "{call:?}");
     }
 }
+
+#[test]
+fn a_missing_bucket_and_missing_credentials_are_told_in_plain_words() {
+    let (Some(s3), Some(azure)) = (servers::s3("a missing bucket"), servers::azurite("a missing container"))
+    else {
+        return;
+    };
+    let place = Place::new();
+    place.write(&[("a", "1")]);
+    let source = place.source().display().to_string();
+    for server in [&s3, &azure] {
+        let bad = format!("{}p", server.url.replace("box-of-tests", "no-such-box"));
+        for (from, to, name) in [(&source, &bad, "up"), (&bad, &source, "down")] {
+            let state = place.path(&format!("{name}-{}", server.address().port()));
+            let call = call(command(server, from, to, &["--state", state.to_str().unwrap()]));
+            call.assert_failed(1, &["there is no such bucket or container", "hint: create it"]);
+        }
+    }
+    let mut command = command(&s3, &source, &format!("{}p", s3.url), &[]);
+    command.env_remove("AWS_ACCESS_KEY_ID").env_remove("AWS_SECRET_ACCESS_KEY").env("HOME", place.path(""));
+    call(command).assert_failed(1, &["there are no credentials", "AWS_ACCESS_KEY_ID"]);
+}

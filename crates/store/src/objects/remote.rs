@@ -29,6 +29,9 @@ pub struct Remote {
     timeout: Duration,
 }
 
+const NO_CREDENTIALS: &str = "give them where the provider's own tools look: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or ~/.aws, \
+    AZURE_STORAGE_KEY or AZURE_STORAGE_SAS_TOKEN, GOOGLE_APPLICATION_CREDENTIALS, or the machine's identity";
+
 impl std::fmt::Debug for Remote {
     /// Without the operator: it knows credentials.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -66,6 +69,17 @@ impl Remote {
 
     /// What the store's failure means. Only its words go on, without anything that may be secret.
     fn fault(&self, action: &str, key: &str, error: &opendal::Error) -> Fault {
+        let reason = reason(error);
+        let says = |words: &[&str]| words.iter().any(|word| reason.contains(word));
+        if says(&["NoSuchBucket", "ContainerNotFound"]) {
+            let text = format!("cannot {action} `{}{key}`: there is no such bucket or container", self.shown);
+            return Fault::new(Kind::Io, text)
+                .hint("create it first, or check its name, the account and the region");
+        }
+        if says(&["failed to load signing credential"]) {
+            let text = format!("cannot {action} `{}{key}`: there are no credentials", self.shown);
+            return Fault::new(Kind::Denied, text).hint(NO_CREDENTIALS);
+        }
         let (kind, hint) = match error.kind() {
             ErrorKind::NotFound => return missing(&self.shown, key),
             ErrorKind::ConditionNotMatch => return changed(&self.shown, key),
@@ -78,7 +92,7 @@ impl Remote {
             ErrorKind::RateLimited => (Kind::Io, "the store asks for fewer calls: use fewer --workers"),
             _ => (Kind::Io, "is the store reachable and healthy?"),
         };
-        let text = format!("cannot {action} `{}{key}`: {}", self.shown, reason(error));
+        let text = format!("cannot {action} `{}{key}`: {reason}", self.shown);
         let fault = Fault::new(kind, text).hint(hint);
         let may_pass = error.is_temporary() || error.kind() == ErrorKind::RateLimited;
         if may_pass { fault.temporary() } else { fault }
