@@ -102,7 +102,8 @@ impl Audience for Teller<'_> {
     fn said(&self, said: &Said<'_>) {
         match said {
             Said::Read(jobs) => {
-                self.tell(&json!({ "event": "read", "jobs": jobs }), || format!("{jobs} jobs read"));
+                let plural = if *jobs == 1 { "" } else { "s" };
+                self.tell(&json!({ "event": "read", "jobs": jobs }), || format!("{jobs} job{plural} read"));
             }
             Said::Unreadable(error) => {
                 self.printer.warn("the job file changed and can't be used; the jobs stay as they were");
