@@ -55,7 +55,9 @@ pub use shell::{Completions, Man};
 pub use size::Size;
 pub use spec::{Check, Spec, SpecAction};
 pub use sweep::Sweep;
-pub use sync::{Choosing, ConflictRule, DeltaRule, Sync, SyncReaching, SyncWatching, VerifyLevel, WatchBy};
+pub use sync::{
+    Choosing, CompressRule, ConflictRule, DeltaRule, Sync, SyncReaching, SyncWatching, VerifyLevel, WatchBy,
+};
 pub use vdbench::Vdbench;
 
 use crate::exit;

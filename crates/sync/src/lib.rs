@@ -41,7 +41,7 @@ mod watch;
 
 pub use counters::{Count, Counters};
 pub use event::{Act, Event, Stage, Step, Watcher};
-pub use far::{Reach, serve};
+pub use far::{Compress, Reach, serve};
 pub use filter::Filter;
 pub use options::{Conflict, Deletes, Delta, Options, Verify};
 pub use record::{End, Entries, Failure, Record, Sizes, Watched, schema};

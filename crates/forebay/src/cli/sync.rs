@@ -84,6 +84,22 @@ pub struct SyncReaching {
     /// Connections to each host [default: one per CPU, at most 4]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=64))]
     pub connections: Option<u8>,
+    /// How content is compressed on its way to and from hosts
+    #[arg(long, value_enum, default_value_t = CompressRule::Auto, value_name = "HOW")]
+    pub compress: CompressRule,
+}
+
+/// The names of the ways to compress.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum CompressRule {
+    /// By the speed of the link, and only what gets shorter
+    Auto,
+    /// zstd: more CPU, fewer bytes
+    Zstd,
+    /// LZ4: little CPU
+    Lz4,
+    /// Not at all
+    Off,
 }
 
 /// Flags about going on.
@@ -201,7 +217,7 @@ pub struct SyncJudging {
     /// Change files of at least this size in place where they can't be cloned [default: 1 GiB]
     #[arg(long, value_name = "SIZE")]
     pub in_place_from: Option<Bytes>,
-    /// How a changed file of 64 MiB or more is compared with its old copy
+    /// How a changed file of 64 MiB or more (on another host, 8 MiB) is compared with its old copy
     #[arg(long, value_enum, default_value_t = DeltaRule::Auto, value_name = "RULE")]
     pub delta: DeltaRule,
     /// What is read back and compared

@@ -12,7 +12,7 @@ use fleet::{Alone, Link, Node, Up, hosts, mpi, socket, ssh};
 use serde::{Deserialize, Serialize};
 
 use super::{Context, Result};
-use crate::cli::{FleetOptions, RanksPerHost};
+use crate::cli::{CompressRule, FleetOptions, RanksPerHost};
 use crate::exit::Outcome;
 use crate::signals;
 
@@ -222,6 +222,12 @@ pub fn reach(printer: &Printer, options: &crate::cli::SyncReaching) -> fault::Re
         ssh: ssh::split_words(&options.ssh)?,
         push: options.push,
         connections: options.connections.map_or_else(|| cpus.min(MOST_CONNECTIONS), usize::from),
+        compress: match options.compress {
+            CompressRule::Auto => sync::Compress::Auto,
+            CompressRule::Zstd => sync::Compress::Zstd,
+            CompressRule::Lz4 => sync::Compress::Lz4,
+            CompressRule::Off => sync::Compress::Off,
+        },
         tell: tell(printer),
         cancelled: || signals::received().is_some(),
         ..sync::Reach::default()

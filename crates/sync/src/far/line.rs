@@ -6,11 +6,12 @@ use std::io::Read;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fault::{Fault, Kind};
 use fleet::ssh;
 
+use super::content::{Compress, Press};
 use super::frame::{Ear, read_frame, write_frame};
 use super::words::{Ask, DONE, FAILED, MORE, Words, foreign};
 use crate::job::lock;
@@ -28,6 +29,7 @@ pub struct Line {
     desk: Arc<Desk>,
     ssh: Option<Arc<ssh::Ssh>>,
     host: String,
+    press: Press,
 }
 
 impl std::fmt::Debug for Line {
@@ -67,7 +69,7 @@ pub struct Pending<'a> {
 
 impl Line {
     /// Takes a connection over.
-    pub fn new(line: ssh::Line) -> Arc<Self> {
+    pub fn new(line: ssh::Line, compress: Compress) -> Arc<Self> {
         let ssh::Line { reader, writer, ahead, host, ssh, .. } = line;
         let (desk, ssh) = (Arc::new(Desk::default()), ssh.map(Arc::new));
         let ear = Ear::new(reader.into(), ahead, None);
@@ -76,6 +78,7 @@ impl Line {
             desk: desk.clone(),
             ssh: ssh.clone(),
             host,
+            press: Press::new(compress),
         });
         std::thread::spawn(move || desk.read(ear, ssh.as_deref()));
         let beating = Arc::downgrade(&line);
@@ -112,10 +115,13 @@ impl Line {
             state.waiting.insert(number, give);
             number
         };
-        let (head, tail) = ask.written();
+        let (head, tail) = ask.written(&self.press);
         let mut writer = lock(&self.writer);
         let Some(file) = writer.as_mut() else { return Err(self.lost()) };
-        if let Err(error) = write_frame(file, number, &head, &tail)
+        let started = Instant::now();
+        let written = write_frame(file, number, &head, &tail);
+        self.press.passed(head.len() + tail.len(), started.elapsed());
+        if let Err(error) = written
             && error.kind() == std::io::ErrorKind::InvalidInput
         {
             lock(&self.desk.state).waiting.remove(&number);
@@ -131,7 +137,7 @@ impl Line {
         if let Ok(mut writer) = self.writer.try_lock()
             && let Some(file) = writer.as_mut()
         {
-            let (head, tail) = Ask::Beat.written();
+            let (head, tail) = Ask::Beat.written(&self.press);
             let _ = write_frame(file, 0, &head, &tail);
         }
     }
@@ -207,12 +213,12 @@ impl Pending<'_> {
         }
     }
 
-    /// Gives each item to `each` until the end.
-    pub fn each(self, each: &mut dyn FnMut(Vec<u8>) -> fault::Result<()>) -> fault::Result<()> {
+    /// Gives each item to `each` until the end, and returns what that says.
+    pub fn each(self, each: &mut dyn FnMut(Vec<u8>) -> fault::Result<()>) -> fault::Result<Vec<u8>> {
         loop {
             match self.next()? {
                 Piece::Item(item) => each(item)?,
-                Piece::End(_) => return Ok(()),
+                Piece::End(answer) => return Ok(answer),
             }
         }
     }

@@ -15,14 +15,17 @@ mod address;
 mod content;
 mod frame;
 mod line;
+mod parts;
 mod serve;
 mod tree;
 mod words;
 
 pub use address::Address;
+pub use content::Compress;
+pub use parts::Parts;
 pub use serve::{opened, serve};
-pub use tree::{Entry, Far, FarStore, Role, Writing};
-pub use words::{Listed, Wanted};
+pub use tree::{Entry, Far, FarStore, Reading, Role, Writing};
+pub use words::{Listed, Wanted, foreign};
 
 /// What the program's agents call it to serve a tree.
 const TASK: &str = "Serve";
@@ -36,6 +39,8 @@ pub struct Reach {
     pub push: bool,
     /// Connections to each host.
     pub connections: usize,
+    /// How content is pressed on its way.
+    pub compress: Compress,
     /// Gets a line of an agent's standard error, and its host.
     pub tell: fleet::ssh::Tell,
     /// Whether somebody wants the start to end.
@@ -50,6 +55,7 @@ impl Default for Reach {
             ssh: vec!["ssh".to_owned()],
             push: false,
             connections: 1,
+            compress: Compress::Auto,
             tell: std::sync::Arc::new(|_, _| {}),
             cancelled: || false,
             task: TASK.into(),

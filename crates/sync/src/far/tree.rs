@@ -5,15 +5,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use chunk::{Chunk, Cutter};
 use fault::{Fault, Kind};
 use store::Extended;
 use store::objects::{Abilities, Bytes, Depth, Labels, Object, ObjectStore, Upload, path_of};
 
 use super::content::take_content;
 use super::line::{Line, Pending};
+use super::parts::Parts;
 use super::words::{Ask, Listed, Opened, Opening, Wanted, foreign, take_object, take_outcome};
 use super::{Address, Reach};
-use crate::index::wire::take;
+use crate::index::wire::{take, take_slice, take_u32};
 
 /// The key of the root, and what is reserved at the start of a key.
 const ROOT: &str = ".forebay/root";
@@ -86,7 +88,7 @@ impl Far {
         };
         let count = if *role == Role::Look { 1 } else { reach.connections };
         let lines = fleet::ssh::connect(&address.host, count, &options)?;
-        let lines: Vec<Arc<Line>> = lines.into_iter().map(Line::new).collect();
+        let lines: Vec<Arc<Line>> = lines.into_iter().map(|line| Line::new(line, reach.compress)).collect();
         let shown = address.to_string();
         let mut opened = Opened::default();
         for (number, line) in lines.iter().enumerate() {
@@ -96,7 +98,8 @@ impl Far {
             };
             let first = number == 0;
             let (path, shown) = (address.path.clone(), shown.clone());
-            let opening = Opening { path, shown, writes, locks: writes && first, drafts, extended };
+            let (locks, compress) = (writes && first, reach.compress);
+            let opening = Opening { path, shown, writes, locks, drafts, extended, compress };
             let answer = line.ask(&Ask::Open(opening))?.answer()?;
             let found = Opened::take(&answer)?;
             if first {
@@ -142,7 +145,7 @@ impl Far {
         each: &mut dyn FnMut(Listed) -> fault::Result<()>,
     ) -> fault::Result<()> {
         let answers = self.line().ask_for_many(&Ask::List(wanted.clone()))?;
-        answers.each(&mut |item| each(Listed::take(&item)?))
+        answers.each(&mut |item| each(Listed::take(&item)?)).map(drop)
     }
 
     /// Reads several small entries at once.
@@ -202,6 +205,57 @@ impl Far {
         Ok((size, chunk::Id(rest.try_into().map_err(|_| foreign())?)))
     }
 
+    /// Begins a file that takes what it can from the copy that is there.
+    pub fn begin_from(&self, key: &str, labels: &Labels, at_once: usize) -> fault::Result<Parts<'_>> {
+        self.begin(key, labels, at_once, true)
+    }
+
+    fn begin(&self, key: &str, labels: &Labels, at_once: usize, from_old: bool) -> fault::Result<Parts<'_>> {
+        let (line, path) = (self.line(), path(key)?);
+        let upload = self.uploads.fetch_add(1, Ordering::Relaxed);
+        line.ask(&Ask::Begin { upload, path: path.clone(), from_old })?.answer()?;
+        Ok(Parts::new(line, upload, path, labels.clone(), at_once))
+    }
+
+    /// Begins to ask for the hashes of leaves, while the file has this tag.
+    pub fn sums_later(&self, key: &str, range: Range<u64>, tag: &str) -> fault::Result<Summing<'_>> {
+        let (path, tag) = (path(key)?, tag.to_owned());
+        self.ask(&Ask::Sums { path, from: range.start, to: range.end, tag }).map(Summing)
+    }
+
+    /// Begins to read a piece, while the file has this tag.
+    pub fn read_later(&self, key: &str, range: Range<u64>, tag: &str) -> fault::Result<Reading<'_>> {
+        let (path, tag) = (path(key)?, tag.to_owned());
+        let length = range.end.saturating_sub(range.start);
+        let pending = self.ask(&Ask::Read { path, from: range.start, to: range.end, tag })?;
+        Ok(Reading { pending, length })
+    }
+
+    /// Gives every chunk of a file to `each`, in order, while the file has this tag. Returns the hash of it all.
+    pub fn chunks(
+        &self,
+        key: &str,
+        cutter: Cutter,
+        tag: &str,
+        each: &mut dyn FnMut(Chunk),
+    ) -> fault::Result<chunk::Id> {
+        let ask = Ask::Chunks { path: path(key)?, average: cutter.average() as u64, tag: tag.to_owned() };
+        let mut offset = 0u64;
+        let end = self.line().ask_for_many(&ask)?.each(&mut |item| {
+            let Listed::Chunks(chunks) = Listed::take(&item)? else { return Err(foreign()) };
+            let mut rest = &chunks[..];
+            while !rest.is_empty() {
+                let length = take_u32(&mut rest).map_err(|_| foreign())?;
+                let id =
+                    take_slice(&mut rest, 16).ok().and_then(|id| id.try_into().ok()).ok_or_else(foreign)?;
+                each(Chunk { offset, length, id });
+                offset = offset.checked_add(length.into()).ok_or_else(foreign)?;
+            }
+            Ok(())
+        })?;
+        end.try_into().map(chunk::Id).map_err(|_| foreign())
+    }
+
     /// All that was written is durable afterwards.
     pub fn sync(&self) -> fault::Result<()> {
         self.done(&Ask::Sync).map(drop)
@@ -213,6 +267,32 @@ impl Far {
             self.done(&Ask::Clean(some.to_vec()))?;
         }
         Ok(())
+    }
+}
+
+/// Hashes that are on their way.
+pub struct Summing<'a>(Pending<'a>);
+
+impl Summing<'_> {
+    /// Waits for them: as many as the file has there.
+    pub fn ids(self) -> fault::Result<Vec<chunk::Id>> {
+        let answer = self.0.answer()?;
+        let (ids, rest) = answer.as_chunks::<32>();
+        if rest.is_empty() { Ok(ids.iter().copied().map(chunk::Id).collect()) } else { Err(foreign()) }
+    }
+}
+
+/// A piece that is on its way.
+pub struct Reading<'a> {
+    pending: Pending<'a>,
+    length: u64,
+}
+
+impl Reading<'_> {
+    /// Waits for it: all of it.
+    pub fn content(self) -> fault::Result<Bytes> {
+        let content = take_content(&mut &self.pending.answer()?[..])?;
+        if content.len() as u64 == self.length { Ok(content) } else { Err(foreign()) }
     }
 }
 
@@ -278,11 +358,7 @@ impl ObjectStore for FarStore {
     }
 
     fn read(&self, key: &str, range: Range<u64>, tag: Option<&str>) -> fault::Result<Bytes> {
-        let length = range.end.saturating_sub(range.start);
-        let tag = tag.unwrap_or_default().to_owned();
-        let answer = self.0.done(&Ask::Read { path: path(key)?, from: range.start, to: range.end, tag })?;
-        let content = take_content(&mut &answer[..])?;
-        if content.len() as u64 == length { Ok(content) } else { Err(foreign()) }
+        self.0.read_later(key, range, tag.unwrap_or_default())?.content()
     }
 
     fn read_whole(&self, key: &str, most: u64) -> fault::Result<(Object, Bytes)> {
@@ -294,21 +370,7 @@ impl ObjectStore for FarStore {
     }
 
     fn begin(&self, key: &str, labels: &Labels, at_once: usize) -> fault::Result<Box<dyn Upload + '_>> {
-        let line = self.0.line();
-        let upload = self.0.uploads.fetch_add(1, Ordering::Relaxed);
-        let path = path(key)?;
-        line.ask(&Ask::Begin { upload, path: path.clone() })?.answer()?;
-        let sparse = crate::objects::labels::is_sparse(labels);
-        Ok(Box::new(Parts {
-            line,
-            upload,
-            path,
-            labels: labels.clone(),
-            sparse,
-            size: 0,
-            under_way: std::collections::VecDeque::new(),
-            at_once,
-        }))
+        Ok(Box::new(self.0.begin(key, labels, at_once, false)?))
     }
 
     fn delete(&self, keys: &[String]) -> fault::Result<()> {
@@ -318,40 +380,5 @@ impl ObjectStore for FarStore {
 
     fn copy(&self, _from: &str, _to: &str) -> fault::Result<()> {
         Err(Fault::new(Kind::Unsupported, format!("`{}` copies nothing by itself", self.0.shown)))
-    }
-}
-
-/// A file that is written in parts, several on their way at the same time.
-struct Parts<'a> {
-    line: &'a Line,
-    upload: u64,
-    path: Vec<u8>,
-    labels: Labels,
-    sparse: bool,
-    size: u64,
-    under_way: std::collections::VecDeque<Pending<'a>>,
-    at_once: usize,
-}
-
-impl Upload for Parts<'_> {
-    fn part(&mut self, content: Bytes) -> fault::Result<()> {
-        while self.under_way.len() >= self.at_once.max(1) {
-            self.under_way.pop_front().map_or(Ok(()), |part| part.answer().map(drop))?;
-        }
-        let length = content.len() as u64;
-        let ask = Ask::Part { upload: self.upload, at: self.size, sparse: self.sparse, content };
-        self.under_way.push_back(self.line.ask(&ask)?);
-        self.size += length;
-        Ok(())
-    }
-
-    fn finish(mut self: Box<Self>) -> fault::Result<String> {
-        std::mem::take(&mut self.under_way).into_iter().try_for_each(|part| part.answer().map(drop))?;
-        let Self { upload, path, size, labels, line, .. } = *self;
-        line.ask(&Ask::End { upload, path, size, labels })?.answer().map(|tag| text(&tag))
-    }
-
-    fn discard(self: Box<Self>) {
-        let _ = self.line.ask(&Ask::Discard { upload: self.upload }).map(Pending::answer);
     }
 }

@@ -144,7 +144,12 @@ impl Target<'_, '_> {
         }
         let read_tag = Some(&object.tag[..]).filter(|tag| !tag.is_empty() && place.abilities.tied_reads);
         let id = match posix.kind {
-            Kind::File if object.size > PIECE => self.large_file(&object, &posix, read_tag)?,
+            Kind::File if object.size > PIECE => {
+                match super::delta::fetch(work, place, &self.making, &object, &posix)? {
+                    Some(id) => id,
+                    None => self.large_file(&object, &posix, read_tag)?,
+                }
+            }
             Kind::File => {
                 let bytes = self.content(&object, content, read_tag)?;
                 self.small_file(&object, &posix, &bytes)?

@@ -12,6 +12,7 @@
 //! An object appears whole under its final key, or not at all; so do files of a tree.
 
 mod batch;
+mod delta;
 mod download;
 mod finish;
 mod known;

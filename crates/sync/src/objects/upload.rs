@@ -57,7 +57,11 @@ pub fn upload(work: &Work<'_>, hand: &mut Hand, root: &Root, task: &Task) -> Res
         if is_apart {
             place.write_path(path, entry.meta.kind)?;
         }
-        let id = match entry.send(work, root, path, (place, &key, &labels))? {
+        let sent = match super::delta::send(work, root, task, &entry, (place, &key, &labels))? {
+            Some(sent) => sent,
+            None => entry.send(work, root, path, (place, &key, &labels))?,
+        };
+        let id = match sent {
             Sent::Changed => continue,
             Sent::Marks => None,
             Sent::Content(id) => {

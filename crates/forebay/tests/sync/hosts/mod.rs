@@ -2,6 +2,7 @@
 
 mod attack;
 mod cuts;
+mod delta;
 mod refusals;
 mod round_trip;
 

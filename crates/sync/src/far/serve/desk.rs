@@ -1,10 +1,12 @@
 //! What goes back over the connection: each answer whole, in the order that they are ready.
 
 use std::fs::File;
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
+use std::time::Instant;
 
 use store::objects::Bytes;
 
+use super::super::content::{Compress, Press};
 use super::super::frame::write_frame;
 use super::super::words::{DONE, FAILED, Listed, MORE, Words};
 use crate::job::lock;
@@ -12,6 +14,7 @@ use crate::job::lock;
 /// Where answers are written.
 pub struct Desk {
     writer: Mutex<File>,
+    press: OnceLock<Press>,
 }
 
 /// An answer: words, and the content that follows them.
@@ -32,7 +35,17 @@ impl From<Vec<u8>> for Answer {
 impl Desk {
     /// At this end of a connection.
     pub fn new(writer: File) -> Self {
-        Self { writer: Mutex::new(writer) }
+        Self { writer: Mutex::new(writer), press: OnceLock::new() }
+    }
+
+    /// Content is pressed like this from now on.
+    pub fn press_by(&self, how: Compress) {
+        let _ = self.press.set(Press::new(how));
+    }
+
+    /// What presses content.
+    pub fn press(&self) -> &Press {
+        self.press.get_or_init(Press::default)
     }
 
     /// Answers a question, for good.
@@ -65,6 +78,10 @@ impl Desk {
         let mut whole = Vec::with_capacity(1 + head.len());
         whole.push(state);
         whole.extend_from_slice(head);
-        write_frame(&mut *lock(&self.writer), number, &whole, tail)
+        let mut writer = lock(&self.writer);
+        let started = Instant::now();
+        let written = write_frame(&mut *writer, number, &whole, tail);
+        self.press().passed(whole.len() + tail.len(), started.elapsed());
+        written
     }
 }

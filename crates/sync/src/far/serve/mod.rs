@@ -2,6 +2,7 @@
 
 mod desk;
 mod listing;
+mod sums;
 mod tree;
 mod uploads;
 
@@ -64,7 +65,10 @@ fn work(desk: &Arc<Desk>, tree: &OnceLock<Tree>, questions: &Mutex<Receiver<Fram
         let asked = Ask::read(&body);
         drop(body);
         match asked {
-            Ok(Ask::Open(opening)) => desk.end(number, open(tree, &opening)),
+            Ok(Ask::Open(opening)) => {
+                desk.press_by(opening.compress);
+                desk.end(number, open(tree, &opening));
+            }
             Ok(ask) => match tree.get() {
                 Some(tree) => tree.answer(desk, number, ask),
                 None => desk.end(number, Err(foreign())),

@@ -17,6 +17,8 @@ pub struct Coming {
     pub draft: Draft,
     pub path: Vec<u8>,
     pub dir: OwnedFd,
+    /// The copy that was there when it began.
+    pub old: Option<OwnedFd>,
 }
 
 /// All that are coming.

@@ -1,5 +1,9 @@
 use proptest::prelude::*;
 
+use store::objects::{Bytes, Object};
+use store::{Extended, Stamp};
+
+use super::super::content::{Compress, Press};
 use super::*;
 
 fn bytes() -> impl Strategy<Value = Vec<u8>> {
@@ -20,7 +24,8 @@ fn asked() -> impl Strategy<Value = Ask> {
         (bytes(), ".{0,9}", any::<[bool; 4]>(), ".{0,9}").prop_map(|(path, shown, flags, drafts)| {
             let [writes, locks, acls, others] = flags;
             let extended = Extended { acls, others };
-            Ask::Open(Opening { path, shown, writes, locks, drafts, extended })
+            let compress = Compress::Zstd;
+            Ask::Open(Opening { path, shown, writes, locks, drafts, extended, compress })
         });
     let wanted =
         (any::<[bool; 3]>(), bytes()).prop_map(|([filtered, special_files, cross_mounts], filter)| {
@@ -44,19 +49,32 @@ fn asked() -> impl Strategy<Value = Ask> {
             labels,
             content
         }),
-        (any::<u64>(), bytes()).prop_map(|(upload, path)| Ask::Begin { upload, path }),
+        (any::<(u64, bool)>(), bytes()).prop_map(|((upload, from_old), path)| Ask::Begin {
+            upload,
+            path,
+            from_old
+        }),
+        any::<(u64, u64, u64, u64)>().prop_map(|(upload, from, at, length)| Ask::Copy {
+            upload,
+            from,
+            at,
+            length
+        }),
+        (bytes(), any::<(u64, u64)>(), ".{0,9}").prop_map(|(path, (from, to), tag)| Ask::Sums {
+            path,
+            from,
+            to,
+            tag
+        }),
+        (bytes(), any::<u64>(), ".{0,9}").prop_map(|(path, average, tag)| Ask::Chunks { path, average, tag }),
         (any::<(u64, u64, bool)>(), content()).prop_map(|((upload, at, sparse), content)| Ask::Part {
             upload,
             at,
             sparse,
             content
         }),
-        (any::<(u64, u64)>(), bytes(), labels()).prop_map(|((upload, size), path, labels)| Ask::End {
-            upload,
-            path,
-            size,
-            labels
-        }),
+        (any::<(u64, u64)>(), bytes(), bytes(), labels())
+            .prop_map(|((upload, size), path, id, labels)| Ask::End { upload, path, size, id, labels }),
         any::<u64>().prop_map(|upload| Ask::Discard { upload }),
         bytes().prop_map(Ask::Directory),
         (bytes(), bytes()).prop_map(|(from, to)| Ask::Link(from, to)),
@@ -70,7 +88,7 @@ fn asked() -> impl Strategy<Value = Ask> {
 proptest! {
     #[test]
     fn questions_arrive_as_they_were_asked(ask in asked()) {
-        let (mut head, tail) = ask.written();
+        let (mut head, tail) = ask.written(&Press::default());
         head.extend_from_slice(&tail);
         prop_assert_eq!(Ask::read(&head).unwrap(), ask);
     }
@@ -87,7 +105,7 @@ proptest! {
 
     #[test]
     fn questions_that_are_cut_or_damaged_never_panic(ask in asked(), at: usize, byte: u8) {
-        let (mut head, tail) = ask.written();
+        let (mut head, tail) = ask.written(&Press::default());
         head.extend_from_slice(&tail);
         let at = at % head.len().max(1);
         let _ = Ask::read(&head[..at]);

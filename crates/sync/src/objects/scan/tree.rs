@@ -10,7 +10,7 @@ use store::{Kind, Lister, Meta, Root, meta_of, meta_of_entry};
 
 use super::super::side::Place;
 use super::{Ear, Found, Scanned};
-use crate::far::{Far, Listed, Wanted};
+use crate::far::{Far, Listed, Wanted, foreign};
 use crate::filter::{Chain, Filter};
 use crate::job::lock;
 use crate::options::Options;
@@ -206,6 +206,7 @@ pub fn far(
             Listed::Failed(path, words) => ear.failed(&path, &words.fault()),
             Listed::Unseen(path) => drop(unseen.insert(path)),
             Listed::Note(note) => ear.note(&note),
+            Listed::Chunks(_) => return Err(foreign()),
         }
         Ok(())
     })?;

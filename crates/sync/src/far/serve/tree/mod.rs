@@ -1,4 +1,6 @@
-//! A tree and what is done with it. Every path is looked up from the root anew, and no symlink is followed.
+//! A tree and what is asked of it. Every path is looked up from the root anew, and no symlink is followed.
+
+mod change;
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
@@ -7,21 +9,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use fault::{Fault, Kind as FaultKind};
-use store::objects::{Bytes, Labels, Object, changed};
-use store::{Durability, Extended, Kind, Meta, Root, Stamp, extents, is_sparse, meta_of, read_full};
+use store::objects::{Bytes, Object, changed};
+use store::{Extended, Kind, Meta, Root, extents, is_sparse, meta_of, read_full};
 
-use super::super::content::{MOST, put_content};
-use super::super::words::{Ask, Opened, Opening, foreign, put_object, put_outcome};
+use super::super::content::{MOST, Press, put_content};
+use super::super::words::{Ask, Listed, Opened, Opening, foreign, put_object, put_outcome};
 use super::desk::{Answer, Desk};
-use super::listing;
-use super::uploads::{Coming, Uploads};
+use super::uploads::Uploads;
+use super::{listing, sums};
 use crate::index::wire::put;
 use crate::job::Birth;
 use crate::objects::labels::Posix;
-use crate::objects::making::{
-    Making, Names, dress_directory, link_names, make_directory, open_or_make, remove_drafts,
-};
-use crate::objects::remove::{open_trash, remove_one};
+use crate::objects::making::Names;
 use crate::objects::side::is_path;
 use crate::objects::upload::Entry;
 use crate::objects::work::{Hand, Trouble};
@@ -133,52 +132,29 @@ impl Tree {
     pub fn answer(&self, desk: &Desk, number: u32, ask: Ask) {
         let answer = match ask {
             Ask::List(wanted) => listing::list(&self.root, &wanted, (desk, number)),
-            ask => self.do_one(ask),
+            Ask::Chunks { path, average, tag } => self
+                .tied(&path, &tag, |file, size| {
+                    sums::chunks(file, size, average, &|chunks| {
+                        desk.item(number, &Listed::Chunks(chunks)).map_err(|_| foreign())
+                    })
+                })
+                .map(Answer::from),
+            ask => self.do_one(ask, desk.press()),
         };
         desk.end(number, answer);
     }
 
-    fn do_one(&self, ask: Ask) -> fault::Result<Answer> {
+    fn do_one(&self, ask: Ask, press: &Press) -> fault::Result<Answer> {
         match ask {
             Ask::Look(path) => self.look(&path).map(Answer::from),
-            Ask::Whole(paths, most) => Ok(self.whole(&paths, most)),
-            Ask::Read { path, from, to, tag } => self.read(&path, (from, to), &tag),
+            Ask::Whole(paths, most) => Ok(self.whole(&paths, most, press)),
+            Ask::Read { path, from, to, tag } => self.read(&path, (from, to), &tag, press),
             Ask::Hash(path) => self.hash(&path).map(Answer::from),
+            Ask::Sums { path, from, to, tag } => {
+                self.tied(&path, &tag, |file, _| sums::leaves(file, from, to)).map(Answer::from)
+            }
             Ask::Beat | Ask::Open(_) | Ask::List(_) => Err(foreign()),
             ask if self.writes => self.change(ask).map(Answer::from),
-            _ => Err(foreign()),
-        }
-    }
-
-    fn change(&self, ask: Ask) -> fault::Result<Vec<u8>> {
-        let flag = |is: bool| vec![u8::from(is)];
-        match ask {
-            Ask::Write { path, labels, content } => self.write(&path, &labels, &content),
-            Ask::Begin { upload, path } => self.begin(upload, path),
-            Ask::Part { upload, at, sparse, content } => self.part(upload, at, sparse, &content),
-            Ask::End { upload, path, size, labels } => self.end(upload, &path, size, &labels),
-            Ask::Discard { upload } => {
-                self.uploads.take(upload)?.discard();
-                Ok(Vec::new())
-            }
-            Ask::Directory(path) => self.directory(&path).map(flag),
-            Ask::Link(from, to) => link_names(&self.root, &self.drafts, check(&from)?, check(&to)?).map(flag),
-            Ask::Finish(directories) => {
-                Ok(each(directories, |(path, labels)| self.finish(&path, labels).map(flag)))
-            }
-            Ask::Delete { trash, paths } => self.delete(&trash, paths),
-            Ask::Sync => Durability::all(self.root.fd())
-                .map(|()| Vec::new())
-                .map_err(|error| Fault::os("make durable what was written to", self.root.path(), error)),
-            Ask::Clean(directories) => {
-                let is_draft = |name: &[u8]| {
-                    !self.drafts.prefix.is_empty() && name.starts_with(self.drafts.prefix.as_bytes())
-                };
-                for dir in &directories {
-                    remove_drafts(&self.root, check(dir)?, &is_draft)?;
-                }
-                Ok(Vec::new())
-            }
             _ => Err(foreign()),
         }
     }
@@ -215,15 +191,15 @@ impl Tree {
         Ok(out)
     }
 
-    fn whole(&self, paths: &[Vec<u8>], most: u64) -> Answer {
+    fn whole(&self, paths: &[Vec<u8>], most: u64, press: &Press) -> Answer {
         let mut out = Vec::new();
         for path in paths {
-            put_outcome(&mut out, self.whole_one(path, most.min(MOST)));
+            put_outcome(&mut out, self.whole_one(path, most.min(MOST), press));
         }
         out.into()
     }
 
-    fn whole_one(&self, path: &[u8], most: u64) -> fault::Result<Vec<u8>> {
+    fn whole_one(&self, path: &[u8], most: u64, press: &Press) -> fault::Result<Vec<u8>> {
         self.with_entry(path, |entry| {
             let mut object = self.object(entry, path)?;
             let content = match (&entry.file, entry.meta.kind) {
@@ -242,7 +218,7 @@ impl Tree {
             };
             let mut out = Vec::new();
             put_object(&mut out, &object);
-            let tail = put_content(&mut out, &content);
+            let tail = put_content(&mut out, &content, press);
             out.extend_from_slice(&tail);
             Ok(out)
         })
@@ -268,7 +244,7 @@ impl Tree {
         if meta.same_content(&meta_of(file).map_err(failed)?) { Ok(bytes) } else { Err(self.changed(path)) }
     }
 
-    fn read(&self, path: &[u8], (from, to): (u64, u64), tag: &str) -> fault::Result<Answer> {
+    fn read(&self, path: &[u8], (from, to): (u64, u64), tag: &str, press: &Press) -> fault::Result<Answer> {
         if to < from || to - from > MOST {
             return Err(foreign());
         }
@@ -276,7 +252,7 @@ impl Tree {
             if entry.meta.kind == Kind::Symlink && from == 0 {
                 let target = store::read_link(entry.dir, entry.name)
                     .map_err(|error| Fault::os("read the link", &self.root.show(path), error))?;
-                return Ok(plain(target));
+                return Ok(pressed(target, press));
             }
             let (Some(file), Kind::File) = (&entry.file, entry.meta.kind) else {
                 return Err(self.changed(path));
@@ -284,160 +260,54 @@ impl Tree {
             if !tag.is_empty() && tag != tag_of(&entry.meta) {
                 return Err(self.changed(path));
             }
-            self.content(file.as_fd(), &entry.meta, (from, to), path).map(plain)
+            self.content(file.as_fd(), &entry.meta, (from, to), path).map(|bytes| pressed(bytes, press))
         })
     }
 
     fn hash(&self, path: &[u8]) -> fault::Result<Vec<u8>> {
         self.with_entry(path, |entry| {
-            let mut hasher = blake3::Hasher::new();
-            let mut size = 0;
-            if entry.meta.kind == Kind::Symlink {
+            let (size, id) = if entry.meta.kind == Kind::Symlink {
                 let target = store::read_link(entry.dir, entry.name)
                     .map_err(|error| Fault::os("read the link", &self.root.show(path), error))?;
-                size = target.len() as u64;
-                hasher.update(&target);
+                (target.len() as u64, chunk::Id::of(&target))
             } else if let (Some(file), Kind::File) = (&entry.file, entry.meta.kind) {
-                let mut buffer = vec![0; 1 << 20];
-                loop {
-                    let length = read_full(file, &mut buffer, size)
-                        .map_err(|error| Fault::os("read", &self.root.show(path), error))?;
-                    if length == 0 {
-                        break;
-                    }
-                    hasher.update(&buffer[..length]);
-                    size += length as u64;
-                }
-            }
+                sums::hash(file).map_err(|error| Fault::os("read", &self.root.show(path), error))?
+            } else {
+                (0, chunk::Id::of(b""))
+            };
             let mut out = Vec::new();
             put(&mut out, size);
-            out.extend_from_slice(hasher.finalize().as_bytes());
+            out.extend_from_slice(&id.0);
             Ok(out)
         })
     }
 
-    fn making<'a>(&'a self, path: &'a [u8], dir: BorrowedFd<'a>) -> Making<'a> {
-        Making {
-            root: &self.root,
-            path,
-            dir,
-            name: store::split_last(path).1,
-            names: &self.drafts,
-            umask: self.birth.umask,
-            with_owner: self.with_owner,
-        }
-    }
-
-    /// The open directory that `path` is in, made if it is not there.
-    fn place_of(&self, path: &[u8]) -> fault::Result<OwnedFd> {
-        if check(path)?.is_empty() {
-            return Err(foreign());
-        }
-        let dir = store::split_last(path).0;
-        open_or_make(&self.root, dir).map_err(|error| Fault::os("open", &self.root.show(dir), error))
-    }
-
-    fn write(&self, path: &[u8], labels: &Labels, content: &[u8]) -> fault::Result<Vec<u8>> {
-        let object = Object { labels: Some(labels.clone()), ..Object::default() };
-        let posix = Posix::read(&object);
-        let dir = self.place_of(path)?;
-        let making = self.making(path, dir.as_fd());
-        match posix.kind {
-            Kind::File => {
-                let draft = making.draft()?;
-                let done = making
-                    .write_piece(&draft, content, 0, posix.sparse)
-                    .and_then(|_| making.cut(&draft, content.len() as u64))
-                    .and_then(|()| making.publish(&draft, &posix, Stamp::now()));
-                if done.is_err() {
-                    let _ = draft.discard(dir.as_fd());
-                }
-                done?;
+    /// Looks at the content of a file that has this tag, and has it still afterwards.
+    fn tied<T>(
+        &self,
+        path: &[u8],
+        tag: &str,
+        look: impl FnOnce(BorrowedFd<'_>, u64) -> fault::Result<T>,
+    ) -> fault::Result<T> {
+        self.with_entry(path, |entry| {
+            let (Some(file), Kind::File) = (&entry.file, entry.meta.kind) else {
+                return Err(self.changed(path));
+            };
+            if tag != tag_of(&entry.meta) {
+                return Err(self.changed(path));
             }
-            Kind::Symlink if content.is_empty() || content.contains(&0) => return Err(foreign()),
-            Kind::Symlink => making.link(content, &posix, Stamp::now())?,
-            Kind::Directory => drop(self.directory(path)?),
-            Kind::Socket => return Err(foreign()),
-            _ => making.node(&posix, Stamp::now())?,
-        }
-        self.tag_at(path)
-    }
-
-    fn tag_at(&self, path: &[u8]) -> fault::Result<Vec<u8>> {
-        self.with_entry(path, |entry| Ok(tag_of(&entry.meta).into_bytes()))
-    }
-
-    fn begin(&self, upload: u64, path: Vec<u8>) -> fault::Result<Vec<u8>> {
-        let dir = self.place_of(&path)?;
-        let draft = self.making(&path, dir.as_fd()).draft()?;
-        self.uploads.begin(upload, Coming { draft, path, dir }).map(|()| Vec::new())
-    }
-
-    fn part(&self, upload: u64, at: u64, sparse: bool, content: &[u8]) -> fault::Result<Vec<u8>> {
-        let coming = self.uploads.find(upload)?;
-        let making = self.making(&coming.path, coming.dir.as_fd());
-        making.write_piece(&coming.draft, content, at, sparse).map(|_| Vec::new())
-    }
-
-    fn end(&self, upload: u64, path: &[u8], size: u64, labels: &Labels) -> fault::Result<Vec<u8>> {
-        let coming = self.uploads.take(upload)?;
-        if coming.path != path {
-            return Err(foreign());
-        }
-        let object = Object { labels: Some(labels.clone()), ..Object::default() };
-        let making = self.making(path, coming.dir.as_fd());
-        let done = making
-            .cut(&coming.draft, size)
-            .and_then(|()| making.publish(&coming.draft, &Posix::read(&object), Stamp::now()));
-        if done.is_err() {
-            coming.discard();
-        }
-        done?;
-        self.tag_at(path)
-    }
-
-    fn directory(&self, path: &[u8]) -> fault::Result<bool> {
-        if check(path)?.is_empty() {
-            return Ok(false);
-        }
-        self.place_of(path)?;
-        make_directory(&self.root, path)
-    }
-
-    fn finish(&self, path: &[u8], labels: Labels) -> fault::Result<bool> {
-        let object = Object { key: "/".to_owned(), labels: Some(labels), ..Object::default() };
-        let wanted = Posix::read(&object).attributes(Stamp::now(), self.birth.umask, self.with_owner);
-        dress_directory(&self.root, check(path)?, &wanted, self.extended)
-    }
-
-    fn delete(&self, trash: &[u8], paths: Vec<Vec<u8>>) -> fault::Result<Vec<u8>> {
-        let name = std::str::from_utf8(trash).map_err(|_| foreign())?;
-        let trash = match name {
-            "" => None,
-            name if is_path(name.as_bytes()) && !name.contains('/') => Some(open_trash(&self.root, name)?),
-            _ => return Err(foreign()),
-        };
-        Ok(each(paths, |path| {
-            if check(&path)?.is_empty() {
-                return Err(foreign());
-            }
-            remove_one(&self.root, &path, trash.as_ref()).map(|removed| vec![u8::from(removed)])
-        }))
+            let found = look(file.as_fd(), entry.meta.size)?;
+            let after = meta_of(file).map_err(|error| Fault::os("look at", &self.root.show(path), error))?;
+            if entry.meta.same_content(&after) { Ok(found) } else { Err(self.changed(path)) }
+        })
     }
 }
 
 /// Content as an answer.
-fn plain(content: Vec<u8>) -> Answer {
+fn pressed(content: Vec<u8>, press: &Press) -> Answer {
     let mut head = Vec::new();
-    let tail = put_content(&mut head, &content.into());
+    let tail = put_content(&mut head, &content.into(), press);
     Answer { head, tail }
-}
-
-/// The outcome of each.
-fn each<T>(all: Vec<T>, mut one: impl FnMut(T) -> fault::Result<Vec<u8>>) -> Vec<u8> {
-    let mut out = Vec::new();
-    all.into_iter().for_each(|item| put_outcome(&mut out, one(item)));
-    out
 }
 
 /// A failure to open the tree, under the name that the sync knows it by.
