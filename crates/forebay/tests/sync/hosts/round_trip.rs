@@ -99,3 +99,35 @@ fn what_a_filter_leaves_out_on_a_host_stays_there() {
     let has = |name: &str| hosts.path("back").join(name).exists();
     assert!(has("a.txt") && has("d/y") && !has("b.tmp") && !has("d/c.tmp") && !has("d/x"));
 }
+
+/// The sync runs beside the server, and its ssh where the hosts are.
+#[test]
+fn a_tree_goes_from_a_host_to_a_bucket_and_from_there_to_another_host() {
+    let Some(server) = testkit::servers::s3("a host and a bucket") else { return };
+    let Some(hosts) = Hosts::new("a host and a bucket", 2) else { return };
+    trap_tree(&hosts.path("source"));
+    let sparse = std::fs::File::options().write(true).open(hosts.path("source/sparse")).unwrap();
+    sparse.set_len(3 << 20).unwrap();
+    let inside = hosts.lab.command(0, "ssh");
+    let mut words = vec![inside.get_program().to_string_lossy().into_owned()];
+    words.extend(inside.get_args().map(|word| word.to_string_lossy().into_owned()));
+    let ssh = format!("{} -F {}", words.join(" "), hosts.lab.ssh_config().display());
+    let bucket = format!("{}p", server.url);
+    for (number, (from, to)) in
+        [(hosts.tree(1, "source"), bucket.clone()), (bucket, hosts.tree(2, "far"))].iter().enumerate()
+    {
+        let state = hosts.path(&format!("state-of-a-bucket-{number}"));
+        let sync = || {
+            let mut command = std::process::Command::new(super::forebay());
+            command.args(["sync", from, to, "--special-files", "--format", "json", "--ssh", &ssh]);
+            command.arg("--state").arg(&state).stdin(std::process::Stdio::null());
+            command.envs(server.variables.iter().cloned()).env("NO_PROXY", "127.0.0.1");
+            let call = crate::place::call(command);
+            assert_eq!(call.code, Some(0), "{call:?}");
+            call.record()
+        };
+        sync();
+        assert_eq!(sync()["bytes"]["sent_bytes"], 0);
+    }
+    hosts.assert_equal("source", "far");
+}
