@@ -110,3 +110,39 @@ fn a_full_disk_on_a_host_is_told_and_the_next_sync_goes_on() {
     let left = hosts.lab.run(1, &["find", far, "-name", ".forebay-*"]);
     assert_eq!(left.trim(), "", "a draft was left");
 }
+
+/// As after a crash of the host in the middle of a sync: no index, a job that did not end, and another run of the host.
+#[test]
+fn what_a_host_had_when_it_went_down_is_not_believed_by_its_looks() {
+    let Some(hosts) = Hosts::new("a host that went down", 1) else { return };
+    hosts.fill("source", 3, 1000);
+    let (from, to) = (hosts.tree(0, "source"), hosts.tree(1, "far"));
+    hosts.sync_well(&from, &to, &[]);
+    let state = std::fs::read_dir(hosts.path("")).unwrap().flatten().map(|entry| entry.path());
+    let state = state.filter(|path| path.join("job.json").exists()).max().unwrap();
+    let whole = std::fs::read_to_string(state.join("job.json")).unwrap();
+    let source = hosts.path("source/d00/0").metadata().unwrap();
+    let changed = std::time::SystemTime::UNIX_EPOCH
+        + std::time::Duration::from_secs(std::os::unix::fs::MetadataExt::ctime(&source).unsigned_abs() + 4);
+    wait_until("a time that is told apart", || std::time::SystemTime::now() > changed);
+    let torn = hosts.path("far/d00/0");
+    for crashed in [false, true] {
+        std::fs::write(&torn, vec![0; 1000]).unwrap();
+        std::fs::File::options()
+            .write(true)
+            .open(&torn)
+            .unwrap()
+            .set_modified(source.modified().unwrap())
+            .unwrap();
+        std::fs::remove_file(state.join("index")).unwrap();
+        if crashed {
+            let text = whole.replace("\"running\": false", "\"running\": true");
+            let boot = text.find("\"boot\": \"").unwrap() + 9;
+            let text = format!("{}another{}", &text[..boot], &text[boot..]);
+            std::fs::write(state.join("job.json"), text).unwrap();
+        }
+        hosts.sync_well(&from, &to, &[]);
+        let is_torn = std::fs::read(&torn).unwrap() == vec![0; 1000];
+        assert_eq!(is_torn, !crashed, "what looks right is believed unless the host went down");
+    }
+}
