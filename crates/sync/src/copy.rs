@@ -128,7 +128,9 @@ fn open_page(
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         return openat(target.dir, name, flags, Mode::from_raw_mode(mode)).map(Page::Hidden).map_err(Err);
     }
+    // Whoever takes over a mover's work finds and removes drafts that have a name: what it had in hand can't appear later.
     if !target.replaces
+        && job.part.is_none()
         && let Some(draft) = Draft::unnamed(target.dir, mode).map_err(Err)?
     {
         return Ok(Page::Draft(draft));

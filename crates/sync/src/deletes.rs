@@ -9,6 +9,7 @@ use store::{Errno, Kind, Lister, Meta, meta_of_entry};
 use crate::event::Act;
 use crate::filter::Chain;
 use crate::job::{Desk, Job, Trouble, lock};
+use crate::movers::PROBE;
 use crate::options::Deletes;
 
 /// Directory below the destination that removed entries are moved to.
@@ -189,5 +190,7 @@ pub fn into_trash(trash: BorrowedFd<'_>, dir: BorrowedFd<'_>, name: &[u8], path:
 
 /// Notes that an entry is at the destination only.
 pub fn note(job: &Job<'_>, path: &[u8]) -> fault::Result<()> {
-    if path == TRASH { Ok(()) } else { lock(&job.desk.extras).push(path) }
+    // Movers still compare what it says.
+    let is_probe = job.part.is_some() && path.starts_with(PROBE.as_bytes());
+    if path == TRASH || is_probe { Ok(()) } else { lock(&job.desk.extras).push(path) }
 }

@@ -161,7 +161,9 @@ fn fill_entry(
     match meta.kind {
         Kind::Directory => {
             later.section.push(name, &directory_entry());
-            later.children.push(name, FRESH);
+            if !job.is_apart(&pair.below(name)) {
+                later.children.push(name, FRESH);
+            }
         }
         Kind::File if meta.links > 1 => later.linked.push((meta, pair.below(name))),
         Kind::File if meta.size >= LARGE || later.bytes + meta.size > MOST_BYTES => {

@@ -12,11 +12,12 @@ use crate::counters::Counters;
 use crate::event::{Act, Event, Step, Watcher};
 use crate::groups::Groups;
 use crate::guard::Trust;
-use crate::index::{Cache, Knowledge};
+use crate::index::{Cache, Knowledge, is_within};
 use crate::judge::Rules;
 use crate::ledger::Ledger;
 use crate::names::Names;
 use crate::options::Options;
+use crate::part::{Left, Part};
 use crate::pool::Pool;
 use crate::scope::Changes;
 use crate::session::Session;
@@ -37,6 +38,11 @@ pub struct Job<'a> {
     pub destination: &'a Root,
     pub state: &'a State,
     pub known: &'a Knowledge,
+    /// What one of several movers does of it, and what it leaves to the others.
+    pub part: Option<&'a Part>,
+    pub left: Mutex<Left>,
+    /// Entries that the counters had before.
+    pub scanned_before: u64,
     /// It looks at what changed only.
     pub partial: bool,
     /// What is left to do is done after the deletes.
@@ -179,7 +185,7 @@ impl<'a> Job<'a> {
             racy_nanos: margin(from.is_local()),
             after_crash,
             workers: options.workers.unwrap_or_else(|| default_workers(from.is_local() && to.is_local())),
-            list_destination: !partial && (options.check_destination || !believe_times),
+            list_destination: !partial && (options.check_destination || !believe_times || session.lists),
             birth: Birth::learn(),
             drafts: Drafts::open(state)?,
             sample: std::array::from_fn(|_| fastrand::u8(..)),
@@ -195,6 +201,9 @@ impl<'a> Job<'a> {
             partial,
             deletes_done: AtomicBool::new(false),
             failures_before: failures(counters),
+            part: session.part.as_ref(),
+            left: Mutex::default(),
+            scanned_before: counters.scanned.get(),
             groups: Groups::default(),
         })
     }
@@ -346,6 +355,16 @@ impl<'a> Job<'a> {
     /// older at the destination, and the newer in the index.
     pub fn tree_later(&self, tree: &[u8]) {
         lock(&self.desk.trees).insert(tree.to_vec());
+    }
+
+    /// Whether the directory is the work of another mover.
+    pub fn is_apart(&self, path: &[u8]) -> bool {
+        matches!(self.part, Some(Part::Rest(rest)) if rest.trees.contains(path))
+    }
+
+    /// Whether it is ours to make a directory that is missing at the destination.
+    pub fn may_make(&self, path: &[u8]) -> bool {
+        !matches!(self.part, Some(Part::Tree(tree)) if !is_within(path, tree))
     }
 
     /// Whether everything in `dir` was done.

@@ -13,8 +13,10 @@ use crate::judge::Verdict;
 use crate::options::Verify;
 use crate::visit::heal;
 
-/// Bytes before the path: device, inode, what to do with the name.
-const HEAD: usize = 17;
+/// Bytes before the path: device and inode; what to do with the name; how many names the file has.
+const HEAD: usize = 21;
+/// Bytes that stand for the file.
+const FILE: usize = 16;
 /// It led its group before, and does so again for names that had to wait.
 const LEADS: u8 = 0;
 /// The destination has it already.
@@ -29,9 +31,25 @@ pub fn note(job: &Job<'_>, meta: &Meta, changed: bool, path: &[u8]) -> fault::Re
     record.extend_from_slice(&meta.device.to_be_bytes());
     record.extend_from_slice(&meta.inode.to_be_bytes());
     record.push(if changed { CHANGED } else { SAME });
+    record.extend_from_slice(&meta.links.to_be_bytes());
     record.extend_from_slice(path);
     job.groups.note(meta, changed, path);
     lock(&job.desk.links).push(&record)
+}
+
+/// What stands for the file in a record.
+pub fn file_of(record: &[u8]) -> &[u8] {
+    &record[..FILE]
+}
+
+/// The name in a record.
+pub fn path_of(record: &[u8]) -> &[u8] {
+    &record[HEAD..]
+}
+
+/// How many names the file of a record has.
+pub fn names_of(record: &[u8]) -> u32 {
+    record[FILE + 1..].first_chunk().map_or(0, |bytes| u32::from_be_bytes(*bytes))
 }
 
 /// The first name of a group: the one the others are linked to.
@@ -57,7 +75,7 @@ pub fn link_all(job: &Job<'_>, hand: &mut Hand) -> fault::Result<()> {
         if job.stopping() {
             return Ok(());
         }
-        let (inode, what, path) = (&record[..HEAD - 1], record[HEAD - 1], &record[HEAD..]);
+        let (inode, what, path) = (file_of(&record), record[FILE], path_of(&record));
         if what == SAME {
             job.counters.skipped.one();
         }
@@ -71,7 +89,7 @@ pub fn link_all(job: &Job<'_>, hand: &mut Hand) -> fault::Result<()> {
                         if !is_missing(job, path) {
                             lock(&job.desk.links).push(&record)?;
                         } else if !is_missing(job, &leader.path) {
-                            lock(&job.desk.links).push(&[inode, &[LEADS], &leader.path].concat())?;
+                            lock(&job.desk.links).push(&[inode, &[LEADS], &[0; 4], &leader.path].concat())?;
                         }
                         continue;
                     }

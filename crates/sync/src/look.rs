@@ -238,6 +238,12 @@ impl<'a, 'b> Look<'a, 'b> {
 
     fn directory(&mut self, joined: &Joined<'_>) -> Result<(), Trouble> {
         let is_known = joined.known.is_some_and(|known| known.kind == Kind::Directory);
+        if self.job.is_apart(&self.pair.below(joined.name)) {
+            if !is_known {
+                self.news.push(joined.name, &directory_entry());
+            }
+            return Ok(());
+        }
         let mut flags = 0;
         if self.listed || !is_known {
             let Ok(there) = self.look_there(joined) else { return Ok(()) };

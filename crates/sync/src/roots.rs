@@ -108,10 +108,19 @@ pub fn check_place_of_state(state: &State, roots: &Roots) -> fault::Result<()> {
     Ok(())
 }
 
+/// Movers of one job write to one destination together, and nobody else.
+pub fn share_destination(root: &Root) -> fault::Result<OwnedFd> {
+    lock(root, FlockOperation::NonBlockingLockShared)
+}
+
 /// Two jobs must not write to one destination. Where the file system knows no locks, nothing is known.
 pub fn lock_destination(root: &Root) -> fault::Result<OwnedFd> {
+    lock(root, FlockOperation::NonBlockingLockExclusive)
+}
+
+fn lock(root: &Root, how: FlockOperation) -> fault::Result<OwnedFd> {
     let again = root.open_dir(b"").map_err(|error| Fault::os("open", root.path(), error))?;
-    match flock(&again, FlockOperation::NonBlockingLockExclusive) {
+    match flock(&again, how) {
         Err(store::Errno::WOULDBLOCK) => {
             let text = format!("another sync is writing to `{}`", root.path().display());
             Err(Fault::new(Kind::Refused, text).hint("wait until it ends"))

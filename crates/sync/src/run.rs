@@ -8,7 +8,7 @@ use crate::event::{Event, Watcher};
 use crate::job::lock;
 use crate::objects;
 use crate::options::Options;
-use crate::record::{Entries, Failure, MOST_FAILURES, Record, Sizes, VERSION};
+use crate::record::{Failure, MOST_FAILURES, Record};
 use crate::scope::Scope;
 use crate::session::Session;
 
@@ -22,19 +22,7 @@ pub fn run(options: &Options, watcher: &dyn Watcher, counters: &Counters) -> fau
     let listener = Listener::new(watcher);
     let mut session = Session::open(options, &listener)?;
     let round = session.round(&Scope::All, &listener, counters)?;
-    let record = Record {
-        version: VERSION,
-        state: round.end,
-        source: session.roots.paths.0.display().to_string(),
-        destination: session.roots.paths.1.display().to_string(),
-        dry_run: options.dry_run,
-        started: started.1.timestamp().to_string(),
-        elapsed_ns: u64::try_from(started.0.elapsed().as_nanos()).unwrap_or(u64::MAX),
-        entries: Entries::of(counters),
-        bytes: Sizes::of(counters),
-        failures: listener.take(),
-        watched: None,
-    };
+    let record = session.record(&started, round.end, counters, &listener);
     if !options.dry_run {
         session.keep(&record)?;
     }

@@ -136,6 +136,32 @@ impl Changes {
         self.inodes.iter().copied()
     }
 
+    /// Its names, one after the other; a directory of which anything may have changed ends with a slash, and a slash alone
+    /// is everything.
+    pub fn paths(&self) -> Vec<Vec<u8>> {
+        if self.everything {
+            return vec![b"/".to_vec()];
+        }
+        let of = |(dir, inside): (&Vec<u8>, &Inside)| {
+            let whole = inside.whole.then(|| [dir, &b"/"[..]].concat());
+            let names = inside.names.keys().map(|name| below(dir, name));
+            whole.into_iter().chain(names).collect::<Vec<_>>()
+        };
+        self.dirs.iter().flat_map(of).collect()
+    }
+
+    /// Takes in one of such names.
+    pub fn path(&mut self, path: &[u8]) {
+        match path.strip_suffix(b"/") {
+            Some(b"") => self.everything(),
+            Some(dir) => self.whole(dir),
+            None => {
+                let (dir, name) = split_last(path);
+                self.name(dir, name, false);
+            }
+        }
+    }
+
     /// Takes in what `other` has.
     pub fn merge(&mut self, other: Self) {
         if other.everything {

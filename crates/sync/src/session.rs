@@ -2,7 +2,9 @@
 //! round; a watch is one session with many.
 
 use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 use fault::{Fault, Kind};
 
@@ -12,8 +14,10 @@ use crate::guard::{Trust, guard, is_still_there, recover, renew_index, trust};
 use crate::index::{Index, Knowledge};
 use crate::job::{Job, lock};
 use crate::options::Options;
-use crate::record::{End, Record};
-use crate::roots::{Roots, check_place_of_state, lock_destination, open_roots};
+use crate::part::{Left, Part};
+use crate::record::{End, Entries, Record, Sizes, VERSION};
+use crate::roots::{Roots, check_place_of_state, lock_destination, open_roots, share_destination};
+use crate::run::Listener;
 use crate::scope::{Changes, Scope};
 use crate::stages::{do_all, end_of};
 use crate::state::{Identity, State};
@@ -28,6 +32,12 @@ pub struct Session<'a> {
     pub state: State,
     pub known: Knowledge,
     pub trust: Trust,
+    /// What one of several movers does of it.
+    pub part: Option<Part>,
+    /// What it leaves to the others.
+    pub left: Left,
+    /// The destination is listed, whatever the index says.
+    pub lists: bool,
     identities: (Identity, Identity),
     _busy: OwnedFd,
 }
@@ -43,10 +53,32 @@ pub struct Round {
 impl<'a> Session<'a> {
     /// Opens both trees, and what is remembered of them.
     pub fn open(options: &'a Options, watcher: &dyn Watcher) -> fault::Result<Self> {
+        Self::open_for(options, None, options.state.as_deref(), watcher)
+    }
+
+    /// The same for a part of them, which others may work on, too; what is known of it lies in `state`.
+    pub fn open_part(
+        options: &'a Options,
+        part: Part,
+        state: &Path,
+        watcher: &dyn Watcher,
+    ) -> fault::Result<Self> {
+        Self::open_for(options, Some(part), Some(state), watcher)
+    }
+
+    fn open_for(
+        options: &'a Options,
+        part: Option<Part>,
+        state: Option<&Path>,
+        watcher: &dyn Watcher,
+    ) -> fault::Result<Self> {
         let roots = open_roots(options)?;
-        let state = State::open(options.state.as_deref(), &roots.paths.0, &roots.paths.1)?;
+        let state = State::open(state, &roots.paths.0, &roots.paths.1)?;
         check_place_of_state(&state, &roots)?;
-        let busy = lock_destination(&roots.destination)?;
+        let busy = match part {
+            Some(_) => share_destination(&roots.destination)?,
+            None => lock_destination(&roots.destination)?,
+        };
         let memory = state.memory()?;
         let identities = (Identity::of(&roots.source)?, Identity::of(&roots.destination)?);
         let trust = trust(memory.as_ref(), identities.1, &roots.destination)?;
@@ -54,7 +86,40 @@ impl<'a> Session<'a> {
         recover(&state, trust)?;
         let known = Knowledge::new(Index::open(&state.path("index"))?.map(Arc::new));
         guard(options, watcher, &roots, memory.as_ref(), identities.0, &known)?;
-        Ok(Self { options, roots, state, known, trust, identities, _busy: busy })
+        let (left, lists) = (Left::default(), false);
+        Ok(Self { options, roots, state, known, trust, part, left, lists, identities, _busy: busy })
+    }
+
+    /// Somebody else worked here and did not end: what lies at the destination is looked at, and with `distrust` compared by
+    /// its content.
+    pub fn doubt(&mut self, lists: bool, distrust: bool) {
+        self.lists = lists;
+        if distrust {
+            self.trust = Trust { believe_times: false, after_crash: true, ..self.trust };
+        }
+    }
+
+    /// What was done since `started`.
+    pub fn record(
+        &self,
+        started: &(Instant, jiff::Zoned),
+        end: End,
+        counters: &Counters,
+        listener: &Listener<'_>,
+    ) -> Record {
+        Record {
+            version: VERSION,
+            state: end,
+            source: self.roots.paths.0.display().to_string(),
+            destination: self.roots.paths.1.display().to_string(),
+            dry_run: self.options.dry_run,
+            started: started.1.timestamp().to_string(),
+            elapsed_ns: u64::try_from(started.0.elapsed().as_nanos()).unwrap_or(u64::MAX),
+            entries: Entries::of(counters),
+            bytes: Sizes::of(counters),
+            failures: listener.take(),
+            watched: None,
+        }
     }
 
     /// Looks at what `scope` says and brings it over, durably and written down.
@@ -71,9 +136,11 @@ impl<'a> Session<'a> {
         let done = do_all(&job, scope);
         let end = end_of(&job, done);
         let again = std::mem::take(&mut *lock(&job.desk.again));
+        let left = std::mem::take(&mut *lock(&job.left));
         let kept = job.ledger.take_kept();
         let news = job.ledger.has_news();
         drop(job);
+        self.left = left;
         let folds = match &kept {
             Some(kept) => {
                 kept.iter().try_for_each(|parts| self.known.overlay().apply(parts))?;

@@ -10,6 +10,7 @@ use crate::index::is_within;
 use crate::job::{Hand, Job, Trouble, lock};
 use crate::large::{help, sweep};
 use crate::links::{link_all, link_late};
+use crate::part::{do_part, leave_open_groups};
 use crate::pool::Piece;
 use crate::record::End;
 use crate::scope::{Changes, Scope};
@@ -20,6 +21,9 @@ const MOST_ROUNDS: u32 = 8;
 
 /// All stages, until the job is done, can't go on, or should stop.
 pub fn do_all(job: &Job<'_>, scope: &Scope) -> fault::Result<()> {
+    if let Some(part) = job.part {
+        return do_part(job, part);
+    }
     let stage = |stage| job.watcher.event(&Event::Stage(stage));
     stage(Stage::Copy);
     copy_and_link(job, scope)?;
@@ -36,7 +40,7 @@ pub fn do_all(job: &Job<'_>, scope: &Scope) -> fault::Result<()> {
 }
 
 /// What had to wait until a directory was out of its way.
-fn after_deletes(job: &Job<'_>) -> fault::Result<()> {
+pub fn after_deletes(job: &Job<'_>) -> fault::Result<()> {
     let waiting = std::mem::take(&mut *lock(&job.desk.behind));
     job.deletes_done.store(true, std::sync::atomic::Ordering::Relaxed);
     if job.stopping() {
@@ -61,7 +65,13 @@ fn copy_and_link(job: &Job<'_>, scope: &Scope) -> fault::Result<()> {
         job.groups.doubt();
         copy_all(job, &Scope::Some(others));
     }
+    link(job)
+}
+
+/// Names of files with several, and what has to be made anew for them.
+pub fn link(job: &Job<'_>) -> fault::Result<()> {
     job.watcher.event(&Event::Stage(Stage::Link));
+    leave_open_groups(job)?;
     for _ in 0..MOST_ROUNDS {
         link_all(job, &mut Hand::default())?;
         if job.stopping() || lock(&job.desk.trees).is_empty() {
@@ -74,7 +84,7 @@ fn copy_and_link(job: &Job<'_>, scope: &Scope) -> fault::Result<()> {
     Ok(())
 }
 
-fn finish_stage(job: &Job<'_>) -> fault::Result<()> {
+pub fn finish_stage(job: &Job<'_>) -> fault::Result<()> {
     if job.options.dry_run || job.stopping() {
         return Ok(());
     }
@@ -90,14 +100,14 @@ fn finish_stage(job: &Job<'_>) -> fault::Result<()> {
     Ok(())
 }
 
-fn copy_all(job: &Job<'_>, scope: &Scope) {
+pub fn copy_all(job: &Job<'_>, scope: &Scope) {
     queue(job, scope);
     work_all(job);
     copy_trees(job);
 }
 
 /// Copies the trees that had to wait, and those that are found missing meanwhile.
-fn copy_trees(job: &Job<'_>) {
+pub fn copy_trees(job: &Job<'_>) {
     for round in 0.. {
         let trees = std::mem::take(&mut *lock(&job.desk.trees));
         let mut last: Option<&[u8]> = None;

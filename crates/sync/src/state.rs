@@ -221,7 +221,7 @@ impl State {
 }
 
 /// Sixteen hexadecimal digits that stand for a pair of paths.
-fn key_of(source: &Path, destination: &Path) -> String {
+pub fn key_of(source: &Path, destination: &Path) -> String {
     use std::os::unix::ffi::OsStrExt as _;
     let mut both = source.as_os_str().as_bytes().to_vec();
     both.push(0);

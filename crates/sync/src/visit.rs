@@ -177,6 +177,9 @@ pub fn heal(job: &Job<'_>, dir: &[u8]) -> Result<(), Trouble> {
             Err(error) => return Err(job.at_destination("open", parent, error)),
         }
     }
+    if !job.may_make(missing) {
+        return Err(job.at_destination("open", missing, Errno::NOENT));
+    }
     job.tree_later(missing);
     Ok(())
 }

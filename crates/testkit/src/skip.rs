@@ -63,6 +63,7 @@ impl Need {
             Self::Program(name) => program(name).is_some(),
             Self::File(path) => Path::new(path).exists(),
             Self::FileSystem(name) => has_file_system(name),
+            Self::Server("postgres") => crate::servers::postgres_programs().is_some(),
             Self::Server(name) => crate::servers::installed(name).is_some(),
         }
     }

@@ -19,6 +19,7 @@ Examples:
   forebay sync /data ssh://me@node7:2222/mnt/data       to another host, or from one
   forebay sync node7:/mnt/data node8:/mnt/data --push   as rsync and scp write them
   forebay sync serve --jobs sync.toml                   many of them, each when it is due
+  forebay sync /gpfs/data /lustre/data --state postgres://grid@db/movers    the same on several hosts
 
 Another host needs ssh without a password, and this program, which --push brings along; no daemon,
 no port. HOST:PATH is a host when its colon stands before the first slash: a local path of such a
@@ -53,9 +54,13 @@ pub struct Sync {
     /// Threads that scan and copy [default: one per CPU, more across a network]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub workers: Option<u16>,
-    /// Where to remember what was done [default: a directory per pair in the user's state directory]
-    #[arg(long, value_name = "DIR")]
+    /// Where to remember what was done [default: a directory per pair in the user's state directory], or where several
+    /// movers meet: postgres://USER@HOST/DATABASE, on one host sqlite:FILE
+    #[arg(long, value_name = "DIR|URL")]
     pub state: Option<PathBuf>,
+    /// How long a mover that says nothing keeps what it works on, before others take it over
+    #[arg(long, value_name = "TIME", value_parser = units::parse_duration, default_value = "30s", requires = "state")]
+    pub lease: Duration,
     /// Serve live figures for Prometheus at http://ADDRESS/metrics while it runs; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub metrics: Option<SocketAddr>,

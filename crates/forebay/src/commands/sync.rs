@@ -6,6 +6,7 @@ mod serve;
 mod words;
 
 use sync::manager::Wish;
+use sync::movers::move_together;
 use sync::{Counters, End, Status, run as sync_all, watch};
 
 use self::figures::Figures;
@@ -32,6 +33,7 @@ pub fn run(context: &Context, arguments: &Sync) -> Result {
 fn sync_once(context: &Context, arguments: &Sync) -> Result {
     let (sync_options, following) =
         (options::of(&context.printer, arguments)?, options::following(&arguments.watching)?);
+    let meeting = options::meeting(arguments)?;
     let words = "stopping; what is done is written down, and a second signal stops at once";
     signals::install_saying(&context.printer, words)?;
     let counters = Counters::default();
@@ -41,9 +43,10 @@ fn sync_once(context: &Context, arguments: &Sync) -> Result {
         let progress = SyncProgress::new(&context.printer, &counters, &status, figures.as_ref());
         std::thread::scope(|scope| {
             let ticking = scope.spawn(|| progress.tick());
-            let record = match &following {
-                Some(following) => watch(&sync_options, following, &progress, &counters, &status),
-                None => sync_all(&sync_options, &progress, &counters),
+            let record = match (&following, &meeting) {
+                (Some(following), _) => watch(&sync_options, following, &progress, &counters, &status),
+                (None, Some(meeting)) => move_together(&sync_options, meeting, &progress, &counters),
+                (None, None) => sync_all(&sync_options, &progress, &counters),
             };
             progress.end();
             ticking.thread().unpark();

@@ -201,7 +201,8 @@ fn new_draft(
 }
 
 fn may_be_in_place(job: &Job<'_>, there: &Meta, meta: &Meta) -> bool {
-    let from = job.options.in_place_from.unwrap_or(IN_PLACE_FROM);
+    // A mover that lost its lease must not be in the middle of a file that has its final name.
+    let from = if job.part.is_some() { u64::MAX } else { job.options.in_place_from.unwrap_or(IN_PLACE_FROM) };
     // A file with other names would change under them; much smaller or larger ones gain nothing.
     meta.size >= from && there.links == 1 && there.size >= meta.size / 2
 }

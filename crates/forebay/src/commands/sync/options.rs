@@ -1,13 +1,18 @@
 use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
+use std::time::Duration;
 
 use console::Printer;
-use fault::Fault;
+use fault::{Fault, Kind};
+use sync::movers::Meeting;
 use sync::{By, Conflict, Deletes, Delta, Extended, Filter, Following, Options, Verify};
 
 use crate::cli::{Choosing, ConflictRule, DeltaRule, Sync, SyncWatching, VerifyLevel, WatchBy};
 use crate::commands::fleet::reach;
+
+/// Shorter ones are lost on a busy host.
+const SHORTEST_LEASE: Duration = Duration::from_secs(1);
 
 /// The options that the flags ask for.
 pub fn of(printer: &Printer, arguments: &Sync) -> fault::Result<Options> {
@@ -17,7 +22,7 @@ pub fn of(printer: &Printer, arguments: &Sync) -> fault::Result<Options> {
         source: arguments.source.clone().unwrap_or_default(),
         destination: arguments.destination.clone().unwrap_or_default(),
         at: None,
-        state: arguments.state.clone(),
+        state: arguments.state.clone().filter(|state| !is_meeting(state)),
         workers: arguments.workers.map(usize::from),
         dry_run: arguments.dry_run,
         delete: removing.delete.then_some(Deletes { most: removing.max_delete, trash: removing.trash }),
@@ -52,6 +57,26 @@ pub fn of(printer: &Printer, arguments: &Sync) -> fault::Result<Options> {
         reach: reach(printer, &arguments.reaching)?,
         large_from: None,
     })
+}
+
+/// Where movers meet, if there are several.
+pub fn meeting(arguments: &Sync) -> fault::Result<Option<Meeting>> {
+    let Some(state) = arguments.state.as_deref().filter(|state| is_meeting(state)) else { return Ok(None) };
+    if arguments.watching.watch {
+        return Err(Fault::new(Kind::Usage, "several movers can't do a watch")
+            .hint("leave --watch out, and sync from time to time; or leave --state out"));
+    }
+    if arguments.lease < SHORTEST_LEASE {
+        let text = format!("a lease of {} is too short", units::format_duration(arguments.lease));
+        return Err(Fault::new(Kind::Usage, text).hint("at least 1s: it is renewed three times as often"));
+    }
+    // What two movers must have in common; how much of it each does in a second is its own.
+    let alike = format!("{:?} {:?} {:?}", arguments.removing, arguments.choosing, arguments.judging);
+    Ok(Some(Meeting { url: state.to_string_lossy().into_owned(), lease: arguments.lease, alike }))
+}
+
+fn is_meeting(state: &Path) -> bool {
+    state.to_str().is_some_and(Meeting::is_one)
 }
 
 /// How the source is followed, if it is.

@@ -1,0 +1,7 @@
+//! Several movers on one job, as people start them. docs/SEMANTICS.md names these tests.
+
+#![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
+
+mod deaths;
+mod place;
+mod together;

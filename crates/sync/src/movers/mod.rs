@@ -1,0 +1,64 @@
+//! One job, done by several processes, on one host or on several.
+//!
+//! ```text
+//! join -> the first divides the tree: directories, and the rest          plan
+//!     -> parts in a queue: leases, tokens, what was found                queue (database: sqlite, postgres)
+//!     -> each mover takes parts until there are none                     mover
+//!         -> a part is a sync of a part of the tree, with an index       crate::part
+//!     -> the rest comes last: names of files that lie in several parts,
+//!        deletes, counted over all, attributes of the directories above
+//!     -> one record of all                                               merge
+//! ```
+//!
+//! The index of a part lies in the queue: whoever takes the part takes it from there, and puts it back when the part is done.
+
+mod database;
+mod login;
+mod merge;
+mod mover;
+mod plan;
+mod postgres;
+mod queue;
+mod sqlite;
+#[cfg(test)]
+mod tests;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use fault::{Fault, Kind};
+
+use self::database::Database;
+use self::login::Login;
+pub use self::mover::{PROBE, move_together};
+use self::postgres::Postgres;
+use self::sqlite::Sqlite;
+
+/// Where movers meet, and how.
+#[derive(Debug, Clone)]
+pub struct Meeting {
+    /// `postgres://user@host/database`, or `sqlite:FILE`.
+    pub url: String,
+    /// How long a mover that says nothing keeps its part.
+    pub lease: Duration,
+    /// The options, in any words: all movers of a job have the same.
+    pub alike: String,
+}
+
+impl Meeting {
+    /// Whether a state is a place to meet, and no directory.
+    pub fn is_one(state: &str) -> bool {
+        ["postgres:", "postgresql:", "sqlite:"].iter().any(|scheme| state.starts_with(scheme))
+    }
+
+    fn open(&self) -> fault::Result<Box<dyn Database>> {
+        if let Some(path) = self.url.strip_prefix("sqlite:") {
+            if path.is_empty() {
+                let fault = Fault::new(Kind::Usage, "`sqlite:` names no file");
+                return Err(fault.hint("write for example `sqlite:/var/tmp/queue.db`"));
+            }
+            return Ok(Box::new(Sqlite::open(&PathBuf::from(path))?));
+        }
+        Ok(Box::new(Postgres::open(Login::of(&self.url)?)?))
+    }
+}
