@@ -31,6 +31,8 @@ pub fn delete_all(job: &Job<'_>, rules: &Deletes, known_entries: u64) -> fault::
     }
     let most = rules.most.unwrap_or_else(|| (known_entries / 10).max(ALWAYS_ALLOWED));
     if count > most {
+        // What no index knows of is only found where the destination is listed: the next sync must do that again.
+        paths.iter().for_each(|path| job.incomplete(store::split_last(path).0));
         return Err(too_many(job, count, most));
     }
     if job.options.dry_run {

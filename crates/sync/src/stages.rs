@@ -74,7 +74,7 @@ pub fn link(job: &Job<'_>) -> fault::Result<()> {
     leave_open_groups(job)?;
     for _ in 0..MOST_ROUNDS {
         link_all(job, &mut Hand::default())?;
-        if job.stopping() || lock(&job.desk.trees).is_empty() {
+        if lock(&job.desk.trees).is_empty() || job.stopping() {
             return Ok(());
         }
         copy_trees(job);

@@ -266,7 +266,9 @@ fn a_stopped_copy_of_moved_content_goes_on_where_it_was() {
         if record.state == End::Complete {
             break;
         }
-        assert!(std::fs::read(place.copy()).unwrap() == before, "torn after {steps} steps");
+        let copy = std::fs::read(place.copy()).unwrap();
+        // All of it may be there already, when the rest of the job is stopped.
+        assert!(copy == before || copy == bytes, "torn after {steps} steps");
         let again = place.run(&place.options());
         let whole = bytes.len() as u64;
         assert!(

@@ -79,6 +79,22 @@ fn too_many_deletes_are_refused_and_copies_are_done() {
     place.assert_equal();
 }
 
+/// Nobody but the destination knows of them, and it is only listed when it must be.
+#[test]
+fn what_was_refused_is_deleted_when_it_is_allowed() {
+    let place = Place::new();
+    place.write(&[("a", "1"), ("dir/b", "2")]);
+    for name in ["old", "dir/older", "gone/oldest"] {
+        let path = place.destination().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, "there before").unwrap();
+    }
+    place.sync(&["--delete", "--max-delete", "3"]).assert_failed(1, &["4 entries", "--max-delete"]);
+    assert!(place.has("a") && place.has("gone/oldest"));
+    place.sync_well(&["--delete", "--max-delete", "4"]);
+    place.assert_equal();
+}
+
 #[test]
 fn a_tenth_or_a_thousand_may_go_by_default() {
     let place = Place::new();

@@ -222,6 +222,9 @@ fn identity(side: &Side) -> fault::Result<Identity> {
     }
 }
 
+/// The state has this file after deletes were refused: what no index knows of is found by listing the destination again.
+const OWED: &str = "deletes-owed";
+
 /// A job and what it is called.
 struct Job<'a, 'b> {
     work: &'a Work<'b>,
@@ -251,7 +254,9 @@ impl Job<'_, '_> {
         let nothing = Filter::default();
         let source = self.scan(&work.source, &work.options.filter, true)?;
         self.guard(&source, known_entries)?;
-        let look = index.is_none() || !trusted || work.options.check_destination || work.options.update;
+        let owed = work.state.path(OWED);
+        let asked = work.options.check_destination || work.options.update;
+        let look = index.is_none() || !trusted || asked || owed.exists();
         let there = look.then(|| self.scan_destination(&nothing)).transpose()?;
         let count = source.count;
         let sides = Sides {
@@ -270,9 +275,15 @@ impl Job<'_, '_> {
             self.stage(Stage::Delete);
             let removed = extras.remove(work, rules, known_entries.max(count));
             if removed.is_err() {
+                if look && !work.options.dry_run {
+                    std::fs::write(&owed, "").map_err(|error| Fault::os("write", &owed, error))?;
+                }
                 self.finish()?;
             }
             removed?;
+            if look && !work.options.dry_run && !work.stopping() {
+                work.state.remove(OWED)?;
+            }
         }
         self.finish()
     }

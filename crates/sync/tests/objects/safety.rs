@@ -2,7 +2,7 @@
 
 use testkit::servers;
 
-use crate::job::Place;
+use crate::job::{Place, assert_equal};
 
 fn write(place: &Place, files: &[(&str, &str)]) {
     for (name, content) in files {
@@ -42,6 +42,27 @@ fn deletes_are_guarded_at_stores_and_from_stores() {
     down_deleting.delete = true;
     assert_eq!(place.run_well(&down_deleting).entries("deleted"), 2);
     assert!(!back.join("d").exists() && back.join("keep.log").exists() && back.join("a").exists());
+}
+
+#[test]
+fn what_was_refused_at_a_store_is_deleted_when_it_is_allowed() {
+    let Some(server) = servers::s3("refused deletes") else { return };
+    let place = Place::new(&server);
+    write(&place, &[("a", "1"), ("old", "2"), ("gone/oldest", "3")]);
+    let (first, second) = (place.path("source"), place.path("another"));
+    place.run_well(&place.order(&first, &place.location("p")));
+    std::fs::create_dir(&second).unwrap();
+    std::fs::write(second.join("a"), "new").unwrap();
+    // No sync of this source knows what is there.
+    let mut order = place.order(&second, &place.location("p"));
+    (order.delete, order.most) = (true, Some(2));
+    let report = place.run(&order);
+    assert!(report.error.as_ref().is_some_and(|error| error.contains("more than the 2")), "{report:#?}");
+    order.most = Some(3);
+    assert_eq!(place.run_well(&order).entries("deleted"), 3);
+    let back = place.path("back");
+    place.run_well(&place.order(&place.location("p"), &back));
+    assert_equal(&second, &back);
 }
 
 #[test]
