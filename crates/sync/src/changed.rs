@@ -80,6 +80,7 @@ fn names(job: &Job<'_>, hand: &mut Hand, pair: Pair, inside: &Inside, chain: &Ch
     let mut known = job.known.find(&path, &mut hand.cache)?;
     let itself = known.as_ref().and_then(Recall::itself);
     let mut look = Look::new(job, pair, chain, false);
+    look.doubts = known.is_some() && itself.is_none();
     look.part = true;
     let mut head = next(known.as_mut())?;
     for (name, deep) in &inside.names {

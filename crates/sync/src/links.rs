@@ -195,8 +195,11 @@ fn item_of(job: &Job<'_>, hand: &mut Hand, path: &[u8]) -> Result<(Pair, Item), 
 
 fn known_of(job: &Job<'_>, hand: &mut Hand, dir: &[u8], name: &[u8]) -> fault::Result<Option<Known>> {
     let Some(mut cursor) = job.known.find(dir, &mut hand.cache)? else { return Ok(None) };
+    let doubts = cursor.itself().is_none();
     while let Some((found, known)) = cursor.next()? {
         if found >= name {
+            // A job that did not end worked here: the destination may have other content than it says.
+            let known = if doubts { Known { id: None, ..known } } else { known };
             return Ok((found == name).then_some(known));
         }
     }
@@ -262,7 +265,8 @@ fn find_leader(job: &Job<'_>, hand: &mut Hand, leader: &Leader) -> Result<Option
     match item.there {
         Some(_) if !leader.changed => {
             let known = item.known.filter(|known| known.is_still(&item.meta));
-            let known = known.unwrap_or_else(|| Known::of(&item.meta));
+            // What is there was read before the source was looked at now: the next sync compares them.
+            let known = known.unwrap_or_else(|| Known { racy: true, ..Known::of(&item.meta) });
             there_of(job, dir_path, name, known).map(Some)
         }
         _ => place_leader(job, hand, &leader.path),

@@ -10,7 +10,7 @@ use crate::filter::Chain;
 use crate::index::{Known, Recall, Section};
 use crate::item::{Batch, Item, Pair, plan_item};
 use crate::job::{Hand, Job, Trouble};
-use crate::judge::Verdict;
+use crate::judge::{Rules, Verdict};
 use crate::large::large_draft_has_notes;
 use crate::names::Names;
 use crate::options::Verify;
@@ -25,6 +25,8 @@ pub struct Look<'a, 'b> {
     listed: bool,
     /// Whether something in the destination's directory changes.
     touched: bool,
+    /// A job that did not end worked here: what the index says of content may not be what the destination has.
+    pub doubts: bool,
     /// It is looked at alone: directories that are new wait until all that changed was looked at.
     pub part: bool,
     news: Section,
@@ -54,6 +56,7 @@ impl<'a, 'b> Look<'a, 'b> {
             chain,
             listed,
             touched: false,
+            doubts: false,
             part: false,
             news: Section::default(),
             batch: Batch::new(pair.clone()),
@@ -154,8 +157,11 @@ impl<'a, 'b> Look<'a, 'b> {
     /// Looks at what the destination has, and decides.
     fn judge(&mut self, hand: &mut Hand, joined: &Joined<'_>, meta: &Meta) -> Result<(), Trouble> {
         let Ok(there) = self.look_there(joined) else { return Ok(()) };
+        let known = joined.known.map(|known| if self.doubts { Known { id: None, ..known } } else { known });
+        let believe_times = self.job.rules.believe_times && !(self.doubts && self.job.after_crash);
+        let rules = Rules { believe_times, ..self.job.rules };
         let verdict = match meta.kind {
-            Kind::File => match self.job.rules.judge(meta, joined.known.as_ref(), there.as_ref()) {
+            Kind::File => match rules.judge(meta, known.as_ref(), there.as_ref()) {
                 Verdict::Same | Verdict::Attributes | Verdict::Adopt | Verdict::Recheck
                     if self.wants_check(joined.name, meta) =>
                 {

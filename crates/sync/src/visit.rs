@@ -157,6 +157,7 @@ pub fn visit_existing(
             .map_err(|unlisted| unlisted.into_trouble(|error| job.at_destination("list", &path, error)))?;
     }
     let mut look = Look::new(job, pair, chain, listed);
+    look.doubts = known.is_some() && itself.is_none();
     look.part = flags & SHALLOW != 0;
     let result = look.join(hand, names, known.as_mut(), listed.then_some(&mut there));
     hand.others = there;

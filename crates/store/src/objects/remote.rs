@@ -73,7 +73,7 @@ impl Remote {
         let says = |words: &[&str]| words.iter().any(|word| reason.contains(word));
         if says(&["NoSuchBucket", "ContainerNotFound"]) {
             let text = format!("cannot {action} `{}{key}`: there is no such bucket or container", self.shown);
-            return Fault::new(Kind::Io, text)
+            return Fault::new(Kind::NotFound, text)
                 .hint("create it first, or check its name, the account and the region");
         }
         if says(&["failed to load signing credential"]) {
