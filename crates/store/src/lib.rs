@@ -27,7 +27,7 @@ pub use attributes::{
 pub use copying::{clone_file, copy_between, copy_range, punch};
 pub use holes::{Extent, extents, is_sparse};
 pub use listing::{Listed, Lister};
-pub use meta::{Kind, Meta, Stamp, meta_of, meta_of_entry};
+pub use meta::{Kind, Meta, Stamp, birth_of_entry, meta_of, meta_of_entry};
 pub use name::{below, printable, split_last};
 pub use placing::{Draft, make_node, publish, publish_link, swap_in};
 pub use removing::{remove_file, remove_tree};

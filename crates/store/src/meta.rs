@@ -136,6 +136,14 @@ pub fn meta_of_entry<Name: rustix::path::Arg>(dir: impl AsFd, name: Name) -> Os<
     statx(dir, name, flags, StatxFlags::BASIC_STATS).map(|found| from_statx(&found))
 }
 
+/// When the entry `name` was made; `None` where the file system does not say.
+pub fn birth_of_entry<Name: rustix::path::Arg>(dir: impl AsFd, name: Name) -> Os<Option<Stamp>> {
+    let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
+    let found = statx(dir, name, flags, StatxFlags::BTIME)?;
+    let says = StatxFlags::from_bits_retain(found.stx_mask).contains(StatxFlags::BTIME);
+    Ok(says.then(|| stamp(found.stx_btime)))
+}
+
 fn from_statx(found: &Statx) -> Meta {
     Meta {
         kind: Kind::of(FileType::from_raw_mode(found.stx_mode.into())).unwrap_or(Kind::CharDevice),

@@ -167,6 +167,13 @@ pub fn run_item(job: &Job<'_>, hand: &mut Hand, pair: &Pair, item: &Item) -> Res
     }
 }
 
+/// What is adopted without reading it must have been made after its source was last touched.
+pub fn doubted(job: &Job<'_>, pair: &Pair, (name, meta): (&[u8], &Meta), verdict: Verdict) -> Verdict {
+    let birth = |dir| store::birth_of_entry(dir, name);
+    let is_sound = || pair.destination(job).and_then(birth).is_ok_and(|at| job.rules.is_born_later(meta, at));
+    if verdict == Verdict::Adopt && !is_sound() { Verdict::Recheck } else { verdict }
+}
+
 fn remembered(item: &Item) -> Known {
     let id = item.known.filter(|known| known.size == item.meta.size).and_then(|known| known.id);
     Known { id, ..Known::of(&item.meta) }

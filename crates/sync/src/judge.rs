@@ -1,6 +1,6 @@
 //! What must be done with one file: a pure function of what both sides and the last sync say.
 
-use store::{Kind, Meta};
+use store::{Kind, Meta, Stamp};
 
 use crate::index::Known;
 use crate::options::Conflict;
@@ -103,6 +103,12 @@ impl Rules {
         source.ctime.as_nanos() + self.margin_nanos < there.ctime.as_nanos()
     }
 
+    /// Whether a file that is to be adopted was made after the source was last touched, if that is known. Its ctime may be
+    /// younger than its content: it also moves when another name of the file goes.
+    pub fn is_born_later(&self, source: &Meta, birth: Option<Stamp>) -> bool {
+        birth.is_none_or(|birth| source.ctime.as_nanos() + self.margin_nanos < birth.as_nanos())
+    }
+
     fn same_time(&self, source: &Meta, there: &Meta) -> bool {
         source.mtime == there.mtime
             || (self.coarse_times && there.mtime.nanos == 0 && there.mtime.seconds == source.mtime.seconds)
@@ -111,8 +117,6 @@ impl Rules {
 
 #[cfg(test)]
 mod tests {
-    use store::Stamp;
-
     use super::*;
 
     const RULES: Rules = Rules {
@@ -145,6 +149,14 @@ mod tests {
 
     fn known(meta: &Meta) -> Known {
         Known { id: Some([1; 16]), ..Known::of(meta) }
+    }
+
+    #[test]
+    fn what_is_adopted_was_made_after_its_source() {
+        let source = meta(10, 100, 500);
+        let stamp = |seconds| Some(Stamp { seconds, nanos: 5 });
+        assert!(RULES.is_born_later(&source, stamp(501)) && RULES.is_born_later(&source, None));
+        assert!(!RULES.is_born_later(&source, stamp(500)) && !RULES.is_born_later(&source, stamp(499)));
     }
 
     #[test]

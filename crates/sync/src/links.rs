@@ -7,7 +7,7 @@ use store::{Errno, Kind, Meta, meta_of_entry};
 
 use crate::event::Act;
 use crate::index::{Known, Section};
-use crate::item::{Item, Pair, directory_in_the_way, run_item};
+use crate::item::{Item, Pair, directory_in_the_way, doubted, run_item};
 use crate::job::{Desk, Hand, Job, Trouble, lock};
 use crate::judge::Verdict;
 use crate::options::Verify;
@@ -179,7 +179,8 @@ fn item_of(job: &Job<'_>, hand: &mut Hand, path: &[u8]) -> Result<(Pair, Item), 
         Err(error) => return Err(job.at_destination("look at", path, error)),
     };
     let known = known_of(job, hand, dir_path, name)?;
-    let mut verdict = job.rules.judge(&meta, known.as_ref(), there.as_ref());
+    let verdict = job.rules.judge(&meta, known.as_ref(), there.as_ref());
+    let mut verdict = doubted(job, &pair, (name, &meta), verdict);
     if matches!(verdict, Verdict::Same | Verdict::Attributes | Verdict::Adopt)
         && job.options.verify == Verify::All
     {

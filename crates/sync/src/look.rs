@@ -8,7 +8,7 @@ use store::{Errno, Kind, Meta, meta_of_entry};
 
 use crate::filter::Chain;
 use crate::index::{Known, Recall, Section};
-use crate::item::{Batch, Item, Pair, plan_item};
+use crate::item::{Batch, Item, Pair, doubted, plan_item};
 use crate::job::{Hand, Job, Trouble};
 use crate::judge::{Rules, Verdict};
 use crate::large::large_draft_has_notes;
@@ -161,7 +161,12 @@ impl<'a, 'b> Look<'a, 'b> {
         let believe_times = self.job.rules.believe_times && !(self.doubts && self.job.after_crash);
         let rules = Rules { believe_times, ..self.job.rules };
         let verdict = match meta.kind {
-            Kind::File => match rules.judge(meta, known.as_ref(), there.as_ref()) {
+            Kind::File => match doubted(
+                self.job,
+                &self.pair,
+                (joined.name, meta),
+                rules.judge(meta, known.as_ref(), there.as_ref()),
+            ) {
                 Verdict::Same | Verdict::Attributes | Verdict::Adopt | Verdict::Recheck
                     if self.wants_check(joined.name, meta) =>
                 {

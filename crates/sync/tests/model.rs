@@ -154,6 +154,27 @@ fn a_lost_state_costs_a_comparison_and_nothing_else() {
     assert_equal(&options.source, &options.destination, "after the state was lost");
 }
 
+/// The destination's copy was touched after the source changed, but only because another name of it went.
+#[test]
+fn a_name_that_goes_does_not_make_old_content_look_new() {
+    let place = Place::new();
+    let options = place.options();
+    std::fs::create_dir(&options.source).unwrap();
+    let (one, two) = (options.source.join("one"), options.source.join("two"));
+    std::fs::write(&one, "old content").unwrap();
+    std::fs::hard_link(&one, &two).unwrap();
+    converge(&options);
+    std::fs::remove_dir_all(place.path("state")).unwrap();
+    let before = one.metadata().unwrap().modified().unwrap();
+    std::fs::remove_file(&two).unwrap();
+    std::fs::write(&one, "new content").unwrap();
+    std::fs::File::options().write(true).open(&one).unwrap().set_modified(before).unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(60));
+    std::fs::remove_file(options.destination.join("two")).unwrap();
+    converge(&options);
+    assert_equal(&options.source, &options.destination, "after a name went");
+}
+
 #[test]
 fn a_dry_run_plans_what_is_then_done_and_does_nothing() {
     for seed in 200..215 {
