@@ -77,7 +77,11 @@ fn destination_path(options: &Options) -> fault::Result<(PathBuf, Option<StandIn
         std::fs::create_dir(&stand_in).map_err(|error| Fault::os("create", &stand_in, error))?;
         return Ok((stand_in.clone(), Some(StandIn(stand_in))));
     }
-    std::fs::create_dir(path).map_err(|error| Fault::os("create", path, error))?;
+    match std::fs::create_dir(path) {
+        // Somebody else made it at this moment.
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && path.is_dir() => {}
+        made => made.map_err(|error| Fault::os("create", path, error))?,
+    }
     Ok((path.clone(), None))
 }
 

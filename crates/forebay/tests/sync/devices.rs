@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
 use testkit::lab::{Gluster, Lab};
@@ -14,10 +14,15 @@ use crate::place::{Place, call};
 
 /// A namespace that is made meanwhile keeps every mount alive, and what is cached of it: a file system that was unmounted would
 /// not start anew.
-static ALONE: Mutex<()> = Mutex::new(());
+static NAMESPACES: RwLock<()> = RwLock::new(());
 
-fn alone() -> MutexGuard<'static, ()> {
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+fn alone() -> RwLockWriteGuard<'static, ()> {
+    NAMESPACES.write().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Held by tests that make namespaces of mounts for their hosts.
+pub fn with_namespaces() -> RwLockReadGuard<'static, ()> {
+    NAMESPACES.read().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Kinds whose power can be cut.

@@ -26,14 +26,16 @@ pub fn forebay() -> PathBuf {
 pub struct Hosts {
     pub lab: Lab,
     dir: tempfile::TempDir,
+    _namespaces: std::sync::RwLockReadGuard<'static, ()>,
 }
 
 impl Hosts {
     #[track_caller]
     pub fn new(what: &str, hosts: usize) -> Option<Self> {
+        let namespaces = crate::devices::with_namespaces();
         let mut lab = Lab::new(what, hosts + 1, &SSH)?;
         lab.start_sshd(&(1..=hosts).collect::<Vec<_>>());
-        Some(Self { lab, dir: tempfile::tempdir().unwrap() })
+        Some(Self { lab, dir: tempfile::tempdir().unwrap(), _namespaces: namespaces })
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
