@@ -9,7 +9,7 @@ use std::time::Duration;
 use fault::Kind;
 use store::objects::{
     Bytes, Counted, Depth, Faulty, Labels, Location, Memory, Object, ObjectStore, Plan, Retrying, Settings,
-    connect_as, is_changed, key_of,
+    connect_as, is_changed, is_taken, key_of,
 };
 use testkit::servers::{self, Proxy, Server, Trouble};
 
@@ -65,6 +65,22 @@ fn suite(store: &dyn ObjectStore) {
     if store.abilities().copies {
         copies(store);
     }
+    writes_new(store);
+}
+
+fn writes_new(store: &dyn ObjectStore) {
+    if !store.abilities().writes_new {
+        assert_eq!(store.write_new("new", text(5)).unwrap_err().kind(), Kind::Unsupported);
+        return;
+    }
+    store.write_new("new", text(5)).unwrap();
+    let fault = store.write_new("new", text(6)).unwrap_err();
+    assert!(is_taken(&fault) && !fault.may_retry(), "{fault}");
+    assert_eq!(store.read_whole("new", 100).unwrap().1, text(5));
+    store.delete(&["new".to_owned()]).unwrap();
+    store.write_new("new", text(7)).unwrap();
+    assert_eq!(store.read_whole("new", 100).unwrap().1, text(7));
+    store.delete(&["new".to_owned()]).unwrap();
 }
 
 fn whole_objects(store: &dyn ObjectStore) {

@@ -69,6 +69,7 @@ fn abilities(service: Service) -> Abilities {
         tags: true,
         tags_follow_labels: false,
         copies: true,
+        writes_new: true,
         longest_key: 1024,
         least_part: 5 << 20,
         most_parts: 10_000,
@@ -84,7 +85,9 @@ fn abilities(service: Service) -> Abilities {
             ..object_store
         },
         Service::Google => Abilities { most_label_bytes: 8 << 10, tags_follow_labels: true, ..object_store },
-        Service::Swift => Abilities { most_label_bytes: 4 << 10, most_parts: 1000, ..object_store },
+        Service::Swift => {
+            Abilities { most_label_bytes: 4 << 10, most_parts: 1000, writes_new: false, ..object_store }
+        }
         Service::Hdfs => Abilities {
             labels: false,
             most_label_bytes: 0,
@@ -92,6 +95,7 @@ fn abilities(service: Service) -> Abilities {
             tied_reads: false,
             tags: false,
             copies: false,
+            writes_new: false,
             longest_key: 4000,
             least_part: 1,
             ..object_store

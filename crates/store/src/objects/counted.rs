@@ -90,6 +90,11 @@ impl<S: ObjectStore> ObjectStore for Counted<S> {
         self.tally.of(self.inner.write(key, content, labels)).inspect(|_| self.tally.written(bytes))
     }
 
+    fn write_new(&self, key: &str, content: Bytes) -> fault::Result<String> {
+        let bytes = content.len() as u64;
+        self.tally.of(self.inner.write_new(key, content)).inspect(|_| self.tally.written(bytes))
+    }
+
     fn begin(&self, key: &str, labels: &Labels, at_once: usize) -> fault::Result<Box<dyn Upload + '_>> {
         let inner = self.tally.of(self.inner.begin(key, labels, at_once))?;
         Ok(Box::new(Parts { inner, tally: &self.tally }))

@@ -87,6 +87,10 @@ impl<S: ObjectStore> ObjectStore for Faulty<S> {
         self.pass(|| self.inner.write(key, content, labels))
     }
 
+    fn write_new(&self, key: &str, content: Bytes) -> fault::Result<String> {
+        self.pass(|| self.inner.write_new(key, content))
+    }
+
     fn begin(&self, key: &str, labels: &Labels, at_once: usize) -> fault::Result<Box<dyn Upload + '_>> {
         let inner = self.pass(|| self.inner.begin(key, labels, at_once))?;
         Ok(Box::new(Parts { inner, store: self }))

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::{Abilities, Bytes, Depth, Labels, Object, ObjectStore, Upload, changed, missing};
+use super::{Abilities, Bytes, Depth, Labels, Object, ObjectStore, Upload, changed, missing, taken};
 use crate::Stamp;
 
 /// A store in memory.
@@ -61,6 +61,7 @@ impl ObjectStore for Memory {
             tags: true,
             tags_follow_labels: true,
             copies: true,
+            writes_new: true,
             longest_key: 1024,
             least_part: 1,
             most_parts: 10_000,
@@ -116,6 +117,14 @@ impl ObjectStore for Memory {
 
     fn write(&self, key: &str, content: Bytes, labels: &Labels) -> fault::Result<String> {
         Ok(self.lock().put(key, content, labels))
+    }
+
+    fn write_new(&self, key: &str, content: Bytes) -> fault::Result<String> {
+        let mut state = self.lock();
+        if state.objects.contains_key(key) {
+            return Err(taken(&self.shown(), key));
+        }
+        Ok(state.put(key, content, &Labels::new()))
     }
 
     fn begin(&self, key: &str, labels: &Labels, _at_once: usize) -> fault::Result<Box<dyn Upload + '_>> {

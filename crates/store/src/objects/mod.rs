@@ -52,6 +52,8 @@ pub struct Abilities {
     pub tags_follow_labels: bool,
     /// The store copies an object without its content passing through us.
     pub copies: bool,
+    /// An object may be written only if there is none under its key: of several writers one wins.
+    pub writes_new: bool,
     /// Bytes of the longest key, the prefix of the location included.
     pub longest_key: usize,
     /// Bytes of the smallest part of a large object but for the last.
@@ -116,6 +118,13 @@ pub trait ObjectStore: Send + Sync + Debug {
     /// Writes a whole object: it appears with this content and these labels, or is left as it was. Returns its tag.
     fn write(&self, key: &str, content: Bytes, labels: &Labels) -> fault::Result<String>;
 
+    /// Writes a whole object, if there is none under its key: [`is_taken`] tells that failure. A try whose answer was lost
+    /// may have been the one that wrote it.
+    fn write_new(&self, key: &str, content: Bytes) -> fault::Result<String> {
+        let _ = (key, content);
+        Err(cannot(&self.shown(), "write an object only where there is none"))
+    }
+
     /// Begins an object that is written in parts, of which `at_once` travel at the same time.
     fn begin(&self, key: &str, labels: &Labels, at_once: usize) -> fault::Result<Box<dyn Upload + '_>>;
 
@@ -154,6 +163,22 @@ pub fn is_changed(fault: &fault::Fault) -> bool {
 #[error("its tag is another")]
 struct Changed;
 
+/// A failure because there is an object under the key already.
+pub fn taken(shown: &str, key: &str) -> fault::Fault {
+    fault::Fault::new(fault::Kind::Refused, format!("there is a `{shown}{key}` already"))
+        .hint("somebody else wrote it")
+        .caused_by(Taken)
+}
+
+/// Whether a failure says that there is an object under the key already.
+pub fn is_taken(fault: &fault::Fault) -> bool {
+    std::error::Error::source(fault).is_some_and(<dyn std::error::Error>::is::<Taken>)
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("its key is taken")]
+struct Taken;
+
 /// The failure of asking for what a store can't do.
 fn cannot(shown: &str, what: &str) -> fault::Fault {
     fault::Fault::new(fault::Kind::Unsupported, format!("`{shown}` can't {what}"))
@@ -165,7 +190,11 @@ fn missing(shown: &str, key: &str) -> fault::Fault {
         .hint("check the bucket or container and the prefix")
 }
 
-impl ObjectStore for Box<dyn ObjectStore> {
+/// What holds a store is one: a box, or what several share.
+impl<P> ObjectStore for P
+where
+    P: std::ops::Deref<Target: ObjectStore> + Send + Sync + Debug,
+{
     fn shown(&self) -> String {
         (**self).shown()
     }
@@ -197,6 +226,10 @@ impl ObjectStore for Box<dyn ObjectStore> {
 
     fn write(&self, key: &str, content: Bytes, labels: &Labels) -> fault::Result<String> {
         (**self).write(key, content, labels)
+    }
+
+    fn write_new(&self, key: &str, content: Bytes) -> fault::Result<String> {
+        (**self).write_new(key, content)
     }
 
     fn begin(&self, key: &str, labels: &Labels, at_once: usize) -> fault::Result<Box<dyn Upload + '_>> {

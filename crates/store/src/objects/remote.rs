@@ -12,7 +12,9 @@ use opendal::{Buffer, BytesRange, EntryMode, ErrorKind, Metadata, Operator};
 use tokio::runtime::Runtime;
 
 use super::redact::redacted;
-use super::{Abilities, Bytes, Depth, Labels, Object, ObjectStore, Upload, cannot, changed, missing};
+use super::{
+    Abilities, Bytes, Depth, Labels, Object, ObjectStore, Upload, cannot, changed, is_changed, missing, taken,
+};
 use crate::Stamp;
 
 /// The slowest pace at which content may pass before a call counts as stuck, bytes per second.
@@ -263,15 +265,16 @@ impl ObjectStore for Remote {
 
     fn write(&self, key: &str, content: Bytes, labels: &Labels) -> fault::Result<String> {
         self.check_labels(key, labels)?;
-        let size = content.len() as u64;
-        let found = self.wait(("write", key, size), async {
-            let mut writer = open_writer(&self.operator, key, options(labels))?;
-            if !content.is_empty() {
-                writer.write_dyn(Buffer::from(content)).await?;
-            }
-            writer.close_dyn().await
-        })?;
-        Ok(found.etag().unwrap_or_default().to_owned())
+        self.write_as(key, content, options(labels))
+    }
+
+    fn write_new(&self, key: &str, content: Bytes) -> fault::Result<String> {
+        if !self.abilities.writes_new {
+            return Err(cannot(&self.shown, "write an object only where there is none"));
+        }
+        let options = WriteOptions { if_not_exists: true, ..WriteOptions::default() };
+        self.write_as(key, content, options)
+            .map_err(|fault| if is_changed(&fault) { taken(&self.shown, key) } else { fault })
     }
 
     fn begin(&self, key: &str, labels: &Labels, at_once: usize) -> fault::Result<Box<dyn Upload + '_>> {
@@ -302,6 +305,18 @@ impl ObjectStore for Remote {
 }
 
 impl Remote {
+    fn write_as(&self, key: &str, content: Bytes, options: WriteOptions) -> fault::Result<String> {
+        let size = content.len() as u64;
+        let found = self.wait(("write", key, size), async {
+            let mut writer = open_writer(&self.operator, key, options)?;
+            if !content.is_empty() {
+                writer.write_dyn(Buffer::from(content)).await?;
+            }
+            writer.close_dyn().await
+        })?;
+        Ok(found.etag().unwrap_or_default().to_owned())
+    }
+
     fn cut(&self, key: &str, got: u64, wanted: u64) -> Fault {
         let text = format!("cannot read `{}{key}`: {got} of {wanted} bytes came", self.shown);
         Fault::new(Kind::Io, text).hint("the connection was cut, or a proxy changes what passes").temporary()

@@ -92,6 +92,10 @@ impl<S: ObjectStore> ObjectStore for Retrying<S> {
         self.again(|| self.inner.write(key, content.clone(), labels))
     }
 
+    fn write_new(&self, key: &str, content: Bytes) -> fault::Result<String> {
+        self.again(|| self.inner.write_new(key, content.clone()))
+    }
+
     /// Parts are tried again by the store itself, which knows what of an upload it has.
     fn begin(&self, key: &str, labels: &Labels, at_once: usize) -> fault::Result<Box<dyn Upload + '_>> {
         self.again(|| self.inner.begin(key, labels, at_once))

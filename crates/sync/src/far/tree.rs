@@ -34,6 +34,7 @@ pub const ABILITIES: Abilities = Abilities {
     tags: true,
     tags_follow_labels: true,
     copies: false,
+    writes_new: false,
     longest_key: usize::MAX / 2,
     least_part: 1,
     most_parts: u64::MAX,
