@@ -4,6 +4,7 @@
 //! [`Record`] says what was done.
 
 mod changed;
+mod chunked;
 mod copy;
 mod counters;
 mod deletes;
@@ -45,7 +46,7 @@ pub use counters::{Count, Counters};
 pub use event::{Act, Event, Stage, Step, Watcher};
 pub use far::{Compress, Reach, serve};
 pub use filter::Filter;
-pub use options::{Conflict, Deletes, Delta, Options, Verify};
+pub use options::{Conflict, Deletes, Delta, Layout, Options, Verify};
 pub use record::{End, Entries, Failure, Record, Sizes, Watched, schema};
 pub use run::run;
 pub use store::{Extended, Stamp, printable};

@@ -52,6 +52,12 @@ pub struct Options {
     pub in_place_from: Option<u64>,
     /// How a large file that changed is compared with its old copy.
     pub delta: Delta,
+    /// How an object store is to hold a tree, where that is not said there already.
+    pub layout: Option<Layout>,
+    /// Remove from a chunk store all manifests but so many of the newest, and packs that none of those needs.
+    pub prune: Option<u64>,
+    /// Take the tree of this manifest of a chunk store, not of the newest.
+    pub manifest: Option<u64>,
     /// How trees on other hosts are reached.
     pub reach: Reach,
     /// Copy files of at least this size in ranges, by all workers at once; bytes, 64 MiB by default.
@@ -95,6 +101,16 @@ pub enum Verify {
     Sampled,
     /// The same, and all that had not changed.
     All,
+}
+
+/// How an object store holds a tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Layout {
+    /// An object for every entry, under its path, as other programs read them.
+    Files,
+    /// Chunks in packs, and manifests that say what is made of them: only what changed is sent, and sent once.
+    Chunks,
 }
 
 /// How a large file that changed is compared with its old copy.

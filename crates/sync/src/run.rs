@@ -15,6 +15,7 @@ use crate::session::Session;
 /// Makes the destination like the source. Entries that can't be done are told to `watcher` and counted; an error is
 /// returned only where the job as a whole could not go on.
 pub fn run(options: &Options, watcher: &dyn Watcher, counters: &Counters) -> fault::Result<Record> {
+    objects::check_layout(options)?;
     if objects::has_location(options) {
         return objects::run(options, watcher, counters);
     }

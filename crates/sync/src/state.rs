@@ -200,6 +200,15 @@ impl State {
         write().map_err(|error| Fault::os("write", &path, error))
     }
 
+    /// A file of the state; `None` if there is none.
+    pub fn read(&self, name: &str) -> fault::Result<Option<Vec<u8>>> {
+        let path = self.path(name);
+        match std::fs::read(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            read => read.map(Some).map_err(|error| Fault::os("read", &path, error)),
+        }
+    }
+
     /// Puts a finished file in another's place, durably.
     pub fn replace(&self, new: &str, name: &str) -> fault::Result<()> {
         let path = self.path(name);

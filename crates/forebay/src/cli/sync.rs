@@ -15,6 +15,7 @@ Examples:
   forebay sync /data /mnt/grid/data --verify all        read everything back and compare
   forebay sync /data /mnt/grid/data --watch --delete    and go on: what changes follows at once
   forebay sync /data s3://bucket/data                   to an object store, with all of it
+  forebay sync /data s3://bucket/data --layout chunks   as chunks: only what changed is ever sent
   forebay sync az://account/container/data /data        and back: the same tree
   forebay sync /data ssh://me@node7:2222/mnt/data       to another host, or from one
   forebay sync node7:/mnt/data node8:/mnt/data --push   as rsync and scp write them
@@ -153,6 +154,9 @@ pub struct Removing {
     /// Move removed files to .forebay-trash at the destination instead
     #[arg(long, requires = "delete")]
     pub trash: bool,
+    /// Remove from a chunk store all but the newest N manifests, and packs that none of them needs
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub prune: Option<u64>,
     /// Go on though the source is empty and was not before
     #[arg(long)]
     pub allow_empty_source: bool,
@@ -225,6 +229,12 @@ pub struct SyncJudging {
     /// How a changed file of 64 MiB or more (on another host, 8 MiB) is compared with its old copy
     #[arg(long, value_enum, default_value_t = DeltaRule::Auto, value_name = "RULE")]
     pub delta: DeltaRule,
+    /// How an object store holds the tree [default: as it does already, else files]
+    #[arg(long, value_enum, value_name = "LAYOUT")]
+    pub layout: Option<LayoutRule>,
+    /// Take the tree of this manifest of a chunk store, not the newest
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub manifest: Option<u64>,
     /// What is read back and compared
     #[arg(long, value_enum, default_value_t = VerifyLevel::None, value_name = "LEVEL")]
     pub verify: VerifyLevel,
@@ -257,6 +267,15 @@ pub enum DeltaRule {
     Content,
     /// Not at all: all of it is copied
     Off,
+}
+
+/// The names of the layouts.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum LayoutRule {
+    /// An object for every entry, under its path, as other programs read it
+    Files,
+    /// Chunks in packs, and a manifest: only what changed is sent, and the same content once
+    Chunks,
 }
 
 /// The names of the levels.

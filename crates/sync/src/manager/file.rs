@@ -12,7 +12,7 @@ use toml::de::{DeTable, DeValue};
 use units::Bytes;
 
 use super::rules;
-use crate::options::{Conflict, Delta, Verify};
+use crate::options::{Conflict, Delta, Layout, Verify};
 use crate::watch::By;
 
 /// The version of the job file that we read.
@@ -175,6 +175,14 @@ pub struct Job {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"auto")]
     pub delta: Option<Delta>,
+    /// How an object store holds the tree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = &"chunks")]
+    pub layout: Option<Layout>,
+    /// Keep so many manifests of a chunk store after each run, and what they need.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = &7)]
+    pub prune: Option<u64>,
     /// What is read back and compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = &"transferred")]

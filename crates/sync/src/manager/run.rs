@@ -148,6 +148,9 @@ fn options(job: &Job, source: &Source, state: Option<&Path>) -> fault::Result<Op
         allow_new_source: job.allow_new_source,
         in_place_from: job.in_place_from.map(Bytes::get),
         delta: job.delta.unwrap_or_default(),
+        layout: job.layout,
+        prune: job.prune,
+        manifest: None,
         reach: crate::far::Reach::default(),
         large_from: None,
     })

@@ -11,6 +11,7 @@ use super::labels::Posix;
 use super::side::{Place, Side};
 use super::upload::Entry;
 use super::work::{Done, Hand, Task, Todo, Trouble, Work};
+use crate::chunked;
 use crate::far::{Far, Writing};
 use crate::index::Known;
 use crate::job::lock;
@@ -32,7 +33,8 @@ fn far(side: &Side) -> Option<&Far> {
 
 /// How many entries a worker takes at once.
 pub fn most(work: &Work<'_>) -> usize {
-    if far(&work.source).or(far(&work.destination)).is_some() { MOST } else { 1 }
+    let gathers = far(&work.source).or(far(&work.destination)).is_some() || work.source_chunks().is_some();
+    if gathers { MOST } else { 1 }
 }
 
 fn weight(task: &Task) -> u64 {
@@ -53,12 +55,21 @@ pub fn take(work: &Work<'_>, tasks: &Mutex<Receiver<Task>>) -> Vec<Task> {
     some
 }
 
-/// Reads the small ones of a host at once. What fails is read again in its turn.
+fn is_small(task: &Task) -> bool {
+    weight(task) <= SMALL && task.todo != Todo::Check
+}
+
+/// Reads the small ones of a host, or of a chunk store, at once. What fails is read again in its turn.
 pub fn read_ahead(work: &Work<'_>, hand: &mut Hand, tasks: &[Task]) {
     hand.ahead.clear();
+    if let Some(chunked) = work.source_chunks() {
+        let small: Vec<&Task> = tasks.iter().filter(|task| is_small(task)).collect();
+        hand.ahead = chunked::read_ahead(chunked, &small);
+        return;
+    }
     let Some(far) = far(&work.source).filter(|_| tasks.len() > 1) else { return };
-    let is_small = |task: &&Task| weight(task) <= SMALL && task.todo != Todo::Check;
-    let keys: Vec<&str> = tasks.iter().filter(is_small).map(|task| &task.found.key[..]).collect();
+    let keys: Vec<&str> =
+        tasks.iter().filter(|task| is_small(task)).map(|task| &task.found.key[..]).collect();
     if let Ok(found) = far.read_many(&keys, SMALL) {
         hand.ahead = keys.into_iter().map(str::to_owned).zip(found).collect();
     }

@@ -13,6 +13,7 @@ use super::labels::Posix;
 use super::making::{self, Making};
 use super::side::Place;
 use super::work::{CLOCKS, Done, Hand, PIECE, PIECES_AT_ONCE, TRIES, Task, Todo, Trouble, Work};
+use crate::chunked;
 use crate::far::Entry;
 use crate::index::Known;
 use crate::job::lock;
@@ -144,6 +145,9 @@ impl Target<'_, '_> {
         }
         let read_tag = Some(&object.tag[..]).filter(|tag| !tag.is_empty() && place.abilities.tied_reads);
         let id = match posix.kind {
+            Kind::File if object.size > PIECE && place.chunked.is_some() => {
+                self.chunked_file(&object, &posix)?
+            }
             Kind::File if object.size > PIECE => {
                 match super::delta::fetch(work, place, &self.making, &object, &posix)? {
                     Some(id) => id,
@@ -277,6 +281,16 @@ impl Target<'_, '_> {
             (None, Some(id)) => self.publish(&draft, object, posix, id),
             (None, None) => Err(Trouble::Item(Fault::new(FaultKind::Bug, "a large file has one leaf"))),
         };
+        self.settle(draft, done)
+    }
+
+    /// By chunks, taking what an old copy has.
+    fn chunked_file(&self, object: &Object, posix: &Posix) -> Result<Id, Trouble> {
+        let _turn = self.work.large();
+        let draft = self.making.draft()?;
+        let Some(chunked) = self.place.chunked.as_deref() else { return Err(Trouble::Stopped) };
+        let filled = chunked::fetch(self.work, chunked, (&self.making, &draft), (object, posix.sparse));
+        let done = filled.and_then(|id| self.publish(&draft, object, posix, id));
         self.settle(draft, done)
     }
 

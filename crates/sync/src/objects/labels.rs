@@ -47,7 +47,53 @@ pub struct Posix {
     pub spilled: Option<[u8; 32]>,
 }
 
+/// Names of labels that say what a file is; the forms of others included.
+const NAMES: [&str; 20] = [
+    "file-permissions",
+    "permissions",
+    "mode",
+    "file-owner",
+    "posix_owner",
+    "uid",
+    "file-group",
+    "posix_group",
+    "gid",
+    "file-mtime",
+    "modtime",
+    "mtime",
+    "file-atime",
+    "posix_atime",
+    "hdi_isfolder",
+    "is_symlink",
+    "is_fifo",
+    "is_char_dev",
+    "is_block_dev",
+    "forebay",
+];
+
+/// Labels that say nothing of a file.
+pub fn others(labels: &Labels) -> Labels {
+    let is_other = |(name, _): &(&String, &String)| !NAMES.contains(&name.as_str());
+    labels.iter().filter(is_other).map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
 impl Posix {
+    /// Something of which only the kind is known.
+    pub const fn bare(kind: Kind) -> Self {
+        Self {
+            kind,
+            mode: None,
+            owner: None,
+            mtime: None,
+            atime: None,
+            node: 0,
+            sparse: false,
+            group: None,
+            named: store::Named::new(),
+            spilled: None,
+        }
+    }
+
     /// Of an entry of a file system.
     pub fn of(meta: &Meta, named: store::Named) -> Self {
         Self {

@@ -18,6 +18,7 @@ mod finish;
 mod known;
 pub mod labels;
 pub mod making;
+mod opening;
 mod plan;
 mod relay;
 pub mod remove;
@@ -26,32 +27,36 @@ pub mod side;
 pub mod upload;
 pub mod work;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use fault::{Fault, Kind as FaultKind};
-use store::Root;
 
 use self::known::KnownStream;
+pub use self::opening::check_layout;
+use self::opening::{
+    check_options, check_overlap, check_place_of_state, destination_path, identity, named, open_destination,
+    open_source,
+};
 use self::plan::Sides;
 use self::remove::Extras;
 use self::scan::{Scanned, Stream};
 pub use self::side::is_elsewhere;
-use self::side::{Elsewhere, Place, Side, elsewhere, is_on_host};
+use self::side::{Place, Side};
 use self::work::{Hand, Task, Work};
+use crate::chunked::Chunked;
 use crate::counters::Counters;
 use crate::event::{Event, Stage, Watcher};
-use crate::far::Role;
 use crate::filter::Filter;
 use crate::guard::renew_index;
 use crate::index::{Index, Journal, Parts};
-use crate::job::{canonical, touched_directories};
-use crate::options::{Conflict, Options};
+use crate::job::touched_directories;
+use crate::options::Options;
 use crate::record::{End, Entries, Record, Sizes, VERSION};
-use crate::roots::{lock_destination, open_beneath};
+use crate::roots::lock_destination;
 use crate::run::Listener;
 use crate::spool::Spool;
 use crate::state::{Identity, State};
@@ -86,6 +91,14 @@ pub fn run(options: &Options, watcher: &dyn Watcher, counters: &Counters) -> fau
     if let Side::Store(Place { far: Some(far), .. }) = &destination {
         state.written_on(&far.opened.boot);
     }
+    for side in [&source, &destination] {
+        if let Side::Store(Place { chunked: Some(chunked), .. }) = side {
+            chunked.settle_in(state.dir());
+        }
+    }
+    if let Side::Store(Place { chunked: Some(chunked), .. }) = &destination {
+        forget_uncommitted(&state, chunked)?;
+    }
     let identities = (identity(&source)?, identity(&destination)?);
     let work = Work::new((options, &listener, counters), (source, destination), state, stop)?;
     let job = Job { work: &work, identities, paths };
@@ -113,117 +126,20 @@ pub fn run(options: &Options, watcher: &dyn Watcher, counters: &Counters) -> fau
     Ok(record)
 }
 
-/// What object stores can't do is refused before anything is done.
-fn check_options(options: &Options) -> fault::Result<()> {
-    let refused = |what: &str, hint: &str| Err(Fault::new(FaultKind::Unsupported, what).hint(hint));
-    if options.conflict != Conflict::Source {
-        return refused(
-            "--conflict needs a tree of this host on both sides",
-            "elsewhere nothing says what a sync left there: use --update, or a destination of its own",
-        );
-    }
-    let has_trash = !is_elsewhere(&options.destination) || is_on_host(&options.destination);
-    if options.delete.as_ref().is_some_and(|rules| rules.trash) && !has_trash {
-        return refused(
-            "object stores have no trash",
-            "turn on the bucket's versioning, or delete without --trash",
-        );
-    }
-    Ok(())
-}
-
-/// What the state of a job knows a side by.
-fn named(path: &Path) -> fault::Result<PathBuf> {
-    elsewhere(path)?.map_or_else(|| canonical(path), |place| Ok(place.as_path()))
-}
-
-/// The same of the destination. A directory of this host that is not there is made.
-fn destination_path(options: &Options) -> fault::Result<PathBuf> {
-    let path = &options.destination;
-    if !is_elsewhere(path) && !path.exists() {
-        if options.dry_run {
-            let text = format!("`{}` is not there", path.display());
-            return Err(
-                Fault::new(FaultKind::NotFound, text).hint("make the directory; a dry run makes nothing")
-            );
-        }
-        std::fs::create_dir(path).map_err(|error| Fault::os("create", path, error))?;
-    }
-    Ok(options.at.iter().fold(named(path)?, |path, at| path.join(at)))
-}
-
-fn open_source(options: &Options, stop: &Arc<AtomicBool>) -> fault::Result<Side> {
-    match elsewhere(&options.source)? {
-        Some(Elsewhere::Objects(location)) => {
-            let other = elsewhere(&options.destination)?;
-            if let Some(Elsewhere::Objects(other)) = other
-                && location.overlaps(&other)
-            {
-                return Err(in_each_other(&location.to_string(), &other.to_string()));
-            }
-            Ok(Side::Store(Place::open(&location, stop.clone())?))
-        }
-        Some(Elsewhere::Host(address)) => Ok(Side::Store(Place::open_far(&address, &Role::Source, options)?)),
-        None => Ok(Side::Tree(Root::open(&canonical(&options.source)?)?)),
-    }
-}
-
-fn in_each_other(one: &str, other: &str) -> Fault {
-    Fault::new(FaultKind::Usage, format!("`{one}` and `{other}` lie in each other"))
-        .hint("choose a destination outside the source")
-}
-
-fn open_destination(options: &Options, state: &State, stop: &Arc<AtomicBool>) -> fault::Result<Side> {
-    match elsewhere(&options.destination)? {
-        Some(Elsewhere::Objects(location)) => Ok(Side::Store(Place::open(&location, stop.clone())?)),
-        Some(Elsewhere::Host(address)) => {
-            let role =
-                if options.dry_run { Role::Look } else { Role::Destination { drafts: state.draft_prefix() } };
-            Ok(Side::Store(Place::open_far(&address, &role, options)?))
-        }
-        None => {
-            let path = canonical(&options.destination)?;
-            Ok(Side::Tree(match &options.at {
-                Some(at) if options.dry_run => Root::open(&path.join(at))?,
-                Some(at) => open_beneath(&path, at)?,
-                None => Root::open(&path)?,
-            }))
-        }
-    }
-}
-
-/// Two trees of one host must not lie in each other, by whatever names they are reached.
-fn check_overlap(source: &Side, destination: &Side) -> fault::Result<()> {
-    let opened = |side: &Side| match side {
-        Side::Tree(root) => crate::far::opened(root).map(Some),
-        Side::Store(place) => Ok(place.far.as_ref().map(|far| far.opened.clone())),
-    };
-    let (Some(from), Some(to)) = (opened(source)?, opened(destination)?) else { return Ok(()) };
-    if from.overlaps(&to) {
-        return Err(in_each_other(&source.shown(), &destination.shown()));
-    }
-    Ok(())
-}
-
-fn check_place_of_state(state: &State, tree: &Path) -> fault::Result<()> {
-    let dir = canonical(state.dir())?;
-    if tree.is_absolute() && dir.starts_with(tree) {
-        let text = format!("the state directory `{}` lies inside a tree that is synced", dir.display());
-        return Err(Fault::new(FaultKind::Usage, text).hint("choose another with --state"));
-    }
-    Ok(())
-}
-
-fn identity(side: &Side) -> fault::Result<Identity> {
-    match side {
-        Side::Tree(root) => Identity::of(root),
-        Side::Store(Place { far: Some(far), .. }) => Ok(Identity::of_numbers(far.opened.identity)),
-        Side::Store(place) => Ok(Identity::of_name(&place.name)),
-    }
-}
-
 /// The state has this file after deletes were refused: what no index knows of is found by listing the destination again.
 const OWED: &str = "deletes-owed";
+
+/// Which tree of a chunk store the index speaks of.
+const TREE: &str = "tree";
+
+/// What was done and not committed is not there, and of another's tree nothing is known.
+fn forget_uncommitted(state: &State, chunked: &Chunked) -> fault::Result<()> {
+    state.remove("journal")?;
+    if state.read(TREE)?.is_none_or(|tree| tree != chunked.version().as_bytes()) {
+        state.remove("index")?;
+    }
+    Ok(())
+}
 
 /// A job and what it is called.
 struct Job<'a, 'b> {
@@ -285,7 +201,8 @@ impl Job<'_, '_> {
                 work.state.remove(OWED)?;
             }
         }
-        self.finish()
+        self.finish()?;
+        self.prune()
     }
 
     /// Brings the state in order: what a job that was stopped or killed left goes into the index, and its drafts go.
@@ -328,6 +245,7 @@ impl Job<'_, '_> {
             Side::Tree(root) => scan::tree(root, work.options, filtered, (work, work.scratch(), workers)),
             Side::Store(place) => match &place.far {
                 Some(far) => scan::far((place, far), work.options, filtered, (work, work.scratch())),
+                None if place.chunked.is_some() => scan::chunks(place, filter, (work, work.scratch())),
                 None => scan::objects(place, filter, (work, work.scratch(), workers)),
             },
         }
@@ -340,6 +258,7 @@ impl Job<'_, '_> {
             Side::Tree(root) => scan::tree(root, work.options, false, (&ear, work.scratch(), workers)),
             Side::Store(place) => match &place.far {
                 Some(far) => scan::far((place, far), work.options, false, (&ear, work.scratch())),
+                None if place.chunked.is_some() => scan::chunks(place, nothing, (&ear, work.scratch())),
                 None => scan::objects(place, nothing, (&ear, work.scratch(), workers)),
             },
         }
@@ -353,7 +272,7 @@ impl Job<'_, '_> {
     fn guard(&self, source: &Scanned, known_entries: u64) -> fault::Result<()> {
         let (work, options) = (self.work, self.work.options);
         let own = match &work.source {
-            Side::Store(place) => u64::from(place.far.is_some()),
+            Side::Store(place) => u64::from(place.far.is_some() || place.chunked.is_some()),
             Side::Tree(_) => 1,
         };
         let shown = work.source.shown();
@@ -396,6 +315,9 @@ impl Job<'_, '_> {
         }
         self.stage(Stage::Finish);
         finish::finish_all(work)?;
+        if let Some(chunked) = work.destination_chunks() {
+            work.after_chunks(chunked.commit())?;
+        }
         work.checkpoint();
         if !work.stopping() {
             self.stage(Stage::Index);
@@ -403,8 +325,28 @@ impl Job<'_, '_> {
                 renew_index(&work.state)?;
             }
             work.state.remove("touched")?;
+            self.remember_tree()?;
         }
         Ok(())
+    }
+
+    fn remember_tree(&self) -> fault::Result<()> {
+        let Some(chunked) = self.work.destination_chunks() else { return Ok(()) };
+        self.work.state.write(TREE, chunked.version().as_bytes())
+    }
+
+    /// Removes what nobody needs any more from a chunk store, if that was asked for and everything else went well.
+    fn prune(&self) -> fault::Result<()> {
+        let work = self.work;
+        let failed = work.counters.failed.get() + work.counters.unstable.get();
+        let (Some(chunked), Some(keep)) = (work.destination_chunks(), work.options.prune) else {
+            return Ok(());
+        };
+        if work.stopping() || failed > 0 {
+            return Ok(());
+        }
+        work.after_chunks(chunked.prune(keep, work.options.dry_run))?;
+        if work.options.dry_run { Ok(()) } else { self.remember_tree() }
     }
 
     /// How the job ended. What was done is written down in any case.
@@ -417,6 +359,10 @@ impl Job<'_, '_> {
             return Err(fault);
         }
         if work.watcher.stopping() {
+            if let Some(chunked) = work.destination_chunks() {
+                // What is at hand need not be sent again.
+                chunked.flush()?;
+            }
             return Ok(End::Stopped);
         }
         done?;

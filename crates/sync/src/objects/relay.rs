@@ -116,7 +116,7 @@ fn send(
     if object.size <= PIECE {
         work.passed(object.size);
     }
-    if work.options.verify != Verify::None && found.known.kind == Kind::File {
+    if work.options.verify != Verify::None && to.chunked.is_none() && found.known.kind == Kind::File {
         let tag = Some(&written[..]).filter(|tag| !tag.is_empty() && to.abilities.tied_reads);
         if hash_of(work, to, key, object.size, tag)? != Some(id) {
             let text = format!("`{}{key}` reads back differently than it was written", to.store.shown());

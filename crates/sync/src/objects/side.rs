@@ -10,8 +10,9 @@ use store::objects::{
 };
 use store::{Kind, Root};
 
+use crate::chunked::{self, ChunkStore, Chunked};
 use crate::far::{Address, Far, FarStore, Role};
-use crate::options::Options;
+use crate::options::{Layout, Options};
 
 /// What is ours below a location.
 const OWN: &str = ".forebay";
@@ -44,6 +45,8 @@ pub struct Place {
     pub name: String,
     /// What else can be asked of it where it is a tree on another host.
     pub far: Option<Arc<Far>>,
+    /// The same where it is a chunk store.
+    pub chunked: Option<Arc<Chunked>>,
     /// Bytes that all keys begin with.
     prefix: usize,
 }
@@ -68,10 +71,26 @@ pub enum Meaning {
 
 impl Place {
     /// Opens a location; calls are tried again until `stop` is set.
-    pub fn open(location: &Location, stop: Arc<AtomicBool>) -> fault::Result<Self> {
-        let store = Retrying::new(connect(location, Settings::default())?, TRIES, stop);
-        let (abilities, prefix) = (store.abilities(), location.prefix.len());
-        Ok(Self { store: Box::new(store), abilities, name: location.to_string(), far: None, prefix })
+    pub fn open(
+        location: &Location,
+        (role, layout): (chunked::Role, Option<Layout>),
+        options: &Options,
+        stop: Arc<AtomicBool>,
+    ) -> fault::Result<Self> {
+        let store = Retrying::new(connect(location, Settings::default())?, TRIES, stop.clone());
+        let opening = chunked::Opening { store: Box::new(store), role, layout, options, stop };
+        let (name, prefix) = (location.to_string(), location.prefix.len());
+        Ok(match chunked::open(opening)? {
+            chunked::Found::Files(store) => {
+                let abilities = store.abilities();
+                Self { store, abilities, name, far: None, chunked: None, prefix }
+            }
+            chunked::Found::Chunks(chunked) => {
+                let store = Box::new(ChunkStore(chunked.clone()));
+                let abilities = store.abilities();
+                Self { store, abilities, name, far: None, chunked: Some(chunked), prefix: 0 }
+            }
+        })
     }
 
     /// Opens a tree on another host.
@@ -84,6 +103,7 @@ impl Place {
             abilities,
             name: far.shown().to_owned(),
             far: Some(far),
+            chunked: None,
             prefix: 0,
         })
     }

@@ -11,6 +11,7 @@ use store::{Kind, Stamp};
 
 use super::scan::{Ear, Found};
 use super::side::{Place, Side};
+use crate::chunked::Chunked;
 use crate::counters::Counters;
 use crate::event::{Act, Event, Step, Watcher};
 use crate::far::{Entry, Far};
@@ -221,6 +222,34 @@ impl<'a> Work<'a> {
         }
     }
 
+    /// The destination, where it is a chunk store.
+    pub fn destination_chunks(&self) -> Option<&Chunked> {
+        match &self.destination {
+            Side::Store(place) => place.chunked.as_deref(),
+            Side::Tree(_) => None,
+        }
+    }
+
+    /// The source, where it is a chunk store.
+    pub fn source_chunks(&self) -> Option<&Chunked> {
+        match &self.source {
+            Side::Store(place) => place.chunked.as_deref(),
+            Side::Tree(_) => None,
+        }
+    }
+
+    /// Counts what a chunk store sent, and tells what it has to tell.
+    pub fn after_chunks<T>(&self, done: T) -> T {
+        for chunked in [self.destination_chunks(), self.source_chunks()].into_iter().flatten() {
+            let [sent, saved, verified] = chunked.take_passed();
+            self.counters.bytes_sent.add(sent);
+            self.counters.bytes_saved.add(saved);
+            self.counters.bytes_verified.add(verified);
+            chunked.take_notes().iter().for_each(|note| self.watcher.event(&Event::Note(note)));
+        }
+        done
+    }
+
     /// Takes note of how an entry ended.
     pub fn ended(&self, path: &[u8], result: Result<Done, Trouble>) {
         match result {
@@ -253,6 +282,9 @@ impl<'a> Work<'a> {
         }
         self.counters.failed.one();
         self.watcher.event(&Event::Failed(path, &fault));
+        if let Some(fault) = self.destination_chunks().and_then(Chunked::broken) {
+            return self.end(fault);
+        }
         if matches!(fault.kind(), FaultKind::NoSpace | FaultKind::Bug) {
             return self.end(fault);
         }
@@ -327,12 +359,18 @@ impl<'a> Work<'a> {
     /// Counts content that passed.
     pub fn passed(&self, bytes: u64) {
         self.counters.bytes_read.add(bytes);
-        self.counters.bytes_sent.add(bytes);
+        if self.destination_chunks().is_none() {
+            self.counters.bytes_sent.add(bytes);
+        }
+        self.after_chunks(());
     }
 
     /// Holds a worker back as the limit says.
     pub fn throttle(&self, bytes: u64) {
-        self.throttle.pass(bytes, || self.stopping());
+        // A chunk store counts what it sends, which may be nothing.
+        if self.destination_chunks().is_none() {
+            self.throttle.pass(bytes, || self.stopping());
+        }
     }
 
     /// Waits until a large entry may be begun.

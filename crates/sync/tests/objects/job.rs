@@ -2,7 +2,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
-use sync::{Counters, Deletes, Event, Filter, Options, Verify, Watcher};
+use sync::{Counters, Deletes, Event, Filter, Layout, Options, Verify, Watcher};
 use testkit::servers::Server;
 use testkit::trees::{Picture, differences, picture};
 
@@ -20,6 +20,10 @@ pub struct Order {
     pub dry_run: bool,
     pub check_destination: bool,
     pub verify_all: bool,
+    pub verify: Option<Verify>,
+    pub layout: Option<Layout>,
+    pub prune: Option<u64>,
+    pub manifest: Option<u64>,
     pub exclude: Vec<String>,
 }
 
@@ -176,7 +180,10 @@ fn the_process_of_a_job() {
         delete: order.delete.then_some(Deletes { most: order.most, trash: false }),
         dry_run: order.dry_run,
         check_destination: order.check_destination,
-        verify: if order.verify_all { Verify::All } else { Verify::None },
+        verify: order.verify.unwrap_or(if order.verify_all { Verify::All } else { Verify::None }),
+        layout: order.layout,
+        prune: order.prune,
+        manifest: order.manifest,
         special_files: true,
         filter,
         workers: Some(8),

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
+mod chunks;
 mod job;
 mod kills;
 mod round_trip;

@@ -6,9 +6,9 @@ use std::time::Duration;
 use console::Printer;
 use fault::{Fault, Kind};
 use sync::movers::Meeting;
-use sync::{By, Conflict, Deletes, Delta, Extended, Filter, Following, Options, Verify};
+use sync::{By, Conflict, Deletes, Delta, Extended, Filter, Following, Layout, Options, Verify};
 
-use crate::cli::{Choosing, ConflictRule, DeltaRule, Sync, SyncWatching, VerifyLevel, WatchBy};
+use crate::cli::{Choosing, ConflictRule, DeltaRule, LayoutRule, Sync, SyncWatching, VerifyLevel, WatchBy};
 use crate::commands::fleet::reach;
 
 /// Shorter ones are lost on a busy host.
@@ -54,6 +54,12 @@ pub fn of(printer: &Printer, arguments: &Sync) -> fault::Result<Options> {
             DeltaRule::Content => Delta::Content,
             DeltaRule::Off => Delta::Off,
         },
+        layout: judging.layout.map(|layout| match layout {
+            LayoutRule::Files => Layout::Files,
+            LayoutRule::Chunks => Layout::Chunks,
+        }),
+        prune: removing.prune,
+        manifest: judging.manifest,
         reach: reach(printer, &arguments.reaching)?,
         large_from: None,
     })

@@ -1,5 +1,6 @@
 //! Everything that a side has, as records that sort in the order of the index: by directory, then by name.
 
+mod chunks;
 mod found;
 mod location;
 mod tree;
@@ -11,6 +12,7 @@ use store::Kind;
 
 use crate::spool::Sorted;
 
+pub use chunks::chunks;
 pub use found::{Found, place_of};
 pub use location::objects;
 pub use tree::{Rules, far, tree, walk};
