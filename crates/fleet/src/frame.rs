@@ -20,6 +20,10 @@ pub(crate) enum Frame {
     Stop { epoch: u64, reason: u8 },
     /// Up: need not arrive.
     Post { process: u32, bytes: Vec<u8> },
+    /// Up: a piece of what a process asks the root.
+    Ask(Piece),
+    /// Down: a piece of what the root answers.
+    Answer(Piece),
     /// Down: what time is it with you?
     Ping { number: u64 },
     /// Up: the answer, ns of the monotonic clock.
@@ -32,6 +36,18 @@ pub(crate) enum Frame {
     Left,
     /// Before the run: a document of [`crate::greeting`].
     Greeting(Vec<u8>),
+}
+
+/// A piece of a question, or of its answer. They arrive in their order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Piece {
+    /// Who asked.
+    pub process: u32,
+    /// Of its question.
+    pub number: u64,
+    /// Nothing more follows.
+    pub last: bool,
+    pub bytes: Vec<u8>,
 }
 
 /// What is brought to a round.
@@ -86,6 +102,8 @@ impl Frame {
                 put(out, b'p', &[u64::from(*process)]);
                 out.extend(bytes);
             }
+            Self::Ask(piece) => piece.write(out, b'q'),
+            Self::Answer(piece) => piece.write(out, b'a'),
             Self::Ping { number } => put(out, b'?', &[*number]),
             Self::Pong { number, at_ns } => put(out, b'!', &[*number, *at_ns]),
             Self::Lost(lost) => {
@@ -128,6 +146,8 @@ impl Frame {
             }
             b's' => Self::Stop { epoch: body.number()?, reason: u8::try_from(body.number()?).ok()? },
             b'p' => Self::Post { process: u32::try_from(body.number()?).ok()?, bytes: body.rest() },
+            b'q' => Self::Ask(Piece::read(&mut body)?),
+            b'a' => Self::Answer(Piece::read(&mut body)?),
             b'?' => Self::Ping { number: body.number()? },
             b'!' => Self::Pong { number: body.number()?, at_ns: body.number()? },
             b'l' => {
@@ -139,6 +159,18 @@ impl Frame {
             b'g' => Self::Greeting(body.rest()),
             _ => return None,
         })
+    }
+}
+
+impl Piece {
+    fn write(&self, out: &mut Vec<u8>, letter: u8) {
+        put(out, letter, &[u64::from(self.process), self.number, u64::from(self.last)]);
+        out.extend(&self.bytes);
+    }
+
+    fn read(body: &mut Body<'_>) -> Option<Self> {
+        let (process, number) = (u32::try_from(body.number()?).ok()?, body.number()?);
+        Some(Self { process, number, last: body.number()? == 1, bytes: body.rest() })
     }
 }
 
@@ -242,6 +274,8 @@ mod tests {
             Frame::Agreed { round: 7, what: Agreed::Clock(clock) },
             Frame::Stop { epoch: 8, reason: 255 },
             Frame::Post { process: 3, bytes: vec![9] },
+            Frame::Ask(Piece { process: 7, number: 1, last: false, bytes: vec![5; 9] }),
+            Frame::Answer(Piece { process: 7, number: u64::MAX, last: true, bytes: Vec::new() }),
             Frame::Ping { number: 1 },
             Frame::Pong { number: 1, at_ns: 2 },
             Frame::Lost(vec![(2, "no answer".to_owned())]),

@@ -23,7 +23,7 @@ mod streams;
 pub use greeting::Up;
 pub use link::{Alone, Clock, GONE, Link, Lost};
 pub use meeting::{Aborted, Meeting};
-pub use node::Node;
+pub use node::{Node, Question};
 pub use placement::{Block, Placement};
 
 /// One participant of a run.

@@ -288,6 +288,51 @@ mod tests {
     }
 
     #[test]
+    fn what_is_asked_is_answered_from_any_depth() {
+        run(tree(6, 2, 0), |node| {
+            if node.process() > 0 {
+                std::thread::scope(|scope| {
+                    for thread in 0..3u8 {
+                        let node = &node;
+                        scope.spawn(move || {
+                            for length in [0, 1, 3 << 20] {
+                                let mut question = vec![thread; length];
+                                question.push(node.process() as u8);
+                                let answer = node.ask(&question).unwrap();
+                                assert!(answer.iter().eq(question.iter().rev()));
+                            }
+                        });
+                    }
+                });
+                node.gather(Vec::new()).unwrap();
+                return node.end(0);
+            }
+            assert!(node.ask(b"myself").is_err());
+            for _ in 0..5 * 3 * 3 {
+                let question = node.question(Duration::from_mins(1)).unwrap();
+                assert_eq!(question.bytes.last().map(|last| u32::from(*last)), Some(question.process));
+                let answer: Vec<u8> = question.bytes.iter().rev().copied().collect();
+                node.answer(&question, &answer).unwrap();
+            }
+            assert!(node.question(Duration::ZERO).is_none());
+            node.gather(Vec::new()).unwrap();
+            node.end(0)
+        });
+    }
+
+    #[test]
+    fn who_waits_for_an_answer_hears_of_the_end() {
+        run(tree(3, 1, 0), |node| {
+            if node.process() > 0 {
+                assert!(node.ask(b"anybody?").is_err());
+            } else {
+                assert!(node.question(Duration::from_mins(1)).is_some());
+            }
+            node.end(0)
+        });
+    }
+
+    #[test]
     fn a_process_that_dies_takes_what_is_below_it_and_frees_the_others() {
         run(tree(7, 2, 0), |node| {
             if node.process() == 1 {

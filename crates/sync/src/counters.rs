@@ -55,3 +55,37 @@ pub struct Counters {
     /// Bytes read back from the destination and found right.
     pub bytes_verified: Count,
 }
+
+impl Counters {
+    /// All numbers, in an order that stays.
+    pub fn numbers(&self) -> [u64; 15] {
+        self.all().map(Count::get)
+    }
+
+    /// Adds what was counted elsewhere since `before`.
+    pub fn add_since(&self, before: &[u64; 15], now: &[u64; 15]) {
+        for ((count, before), now) in self.all().into_iter().zip(before).zip(now) {
+            count.add(now.saturating_sub(*before));
+        }
+    }
+
+    fn all(&self) -> [&Count; 15] {
+        [
+            &self.scanned,
+            &self.copied,
+            &self.made,
+            &self.linked,
+            &self.updated,
+            &self.skipped,
+            &self.left_out,
+            &self.deleted,
+            &self.unstable,
+            &self.vanished,
+            &self.failed,
+            &self.bytes_read,
+            &self.bytes_sent,
+            &self.bytes_saved,
+            &self.bytes_verified,
+        ]
+    }
+}

@@ -46,6 +46,7 @@ pub use counters::{Count, Counters};
 pub use event::{Act, Event, Stage, Step, Watcher};
 pub use far::{Compress, Reach, serve};
 pub use filter::Filter;
+pub use objects::has_location as is_elsewhere;
 pub use options::{Conflict, Deletes, Delta, Layout, Options, Verify};
 pub use record::{End, Entries, Failure, Record, Sizes, Watched, schema};
 pub use run::run;

@@ -6,6 +6,7 @@
 
 mod place;
 mod postman;
+mod questions;
 mod rounds;
 mod state;
 
@@ -22,6 +23,7 @@ use crate::{Aborted, Clock, Link, Lost};
 
 pub(crate) use place::{Branch, Place};
 use postman::Postman;
+pub use questions::Question;
 use state::{Presence, Shared};
 
 /// How long an end as planned waits for those who should be ending too.

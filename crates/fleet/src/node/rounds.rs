@@ -150,7 +150,7 @@ impl Shared {
     }
 
     /// Waits until `done`. An error if the run is over meanwhile.
-    fn wait(&self, done: impl Fn(&State) -> bool) -> Result<MutexGuard<'_, State>> {
+    pub fn wait(&self, done: impl Fn(&State) -> bool) -> Result<MutexGuard<'_, State>> {
         self.look(None, true, done)
     }
 
@@ -191,10 +191,10 @@ fn over(state: &State) -> Result<()> {
 }
 
 /// A thread that waits for an answer, so that the postman looks more often.
-struct Waiting<'a>(&'a Shared);
+pub(super) struct Waiting<'a>(&'a Shared);
 
 impl<'a> Waiting<'a> {
-    fn begin(shared: &'a Shared) -> Self {
+    pub fn begin(shared: &'a Shared) -> Self {
         shared.waiting.fetch_add(1, Ordering::AcqRel);
         (shared.wake)();
         Self(shared)

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::Place;
+use super::questions::Letters;
 use crate::GONE;
 use crate::carrier::{Delivery, Wake};
 use crate::clock::now_ns;
@@ -52,6 +53,7 @@ pub(super) struct State {
     /// The last answered ping of each neighbour: its number, the time there and the time here.
     pub pongs: Vec<Option<(u64, u64, u64)>>,
     pub posts: VecDeque<(u32, Vec<u8>)>,
+    pub letters: Letters,
     pub lost: Vec<(u32, String)>,
     /// Why the parent is gone.
     pub orphaned: Option<String>,
@@ -206,6 +208,8 @@ impl Shared {
                 }
             }
             Frame::Post { process, bytes } => self.post(process, bytes),
+            Frame::Ask(piece) => self.deliver_question(piece),
+            Frame::Answer(piece) => self.deliver_answer(piece),
             Frame::Ping { number } => {
                 self.lock().outboxes[from].push_front(Frame::Pong { number, at_ns: now_ns() });
             }

@@ -21,6 +21,7 @@ Examples:
   forebay sync node7:/mnt/data node8:/mnt/data --push   as rsync and scp write them
   forebay sync serve --jobs sync.toml                   many of them, each when it is due
   forebay sync /gpfs/data /lustre/data --state postgres://grid@db/movers    the same on several hosts
+  mpirun -np 8 --hostfile hosts forebay sync /gpfs/data /lustre/data           or as ranks of one run
 
 Another host needs ssh without a password, and this program, which --push brings along; no daemon,
 no port. HOST:PATH is a host when its colon stands before the first slash: a local path of such a

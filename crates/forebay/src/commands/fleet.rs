@@ -170,6 +170,16 @@ impl Fleet {
         }
     }
 
+    /// The process of a launcher, where the work is shared otherwise than by orders of the root.
+    pub fn node(&self) -> Option<&Node> {
+        self.node.as_ref()
+    }
+
+    /// Another process than the root, whose work is done: ends as the root says.
+    pub fn follow(self) -> Outcome {
+        Outcome::AsTheRoot(self.node.map_or(1, |node| node.end(1)))
+    }
+
     /// The root's work is done; the others may go when everything has been said, by [`farewell`].
     pub fn done(self) {
         *LED.lock().unwrap_or_else(PoisonError::into_inner) = self.node;
@@ -190,7 +200,7 @@ impl Fleet {
         {
             printer.fault(&fault);
         }
-        Outcome::AsTheRoot(self.node.map_or(1, |node| node.end(1)))
+        self.follow()
     }
 }
 

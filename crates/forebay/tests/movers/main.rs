@@ -4,4 +4,5 @@
 
 mod deaths;
 mod place;
+mod ranks;
 mod together;

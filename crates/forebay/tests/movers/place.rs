@@ -79,9 +79,13 @@ impl Place {
 
     /// Starts a mover.
     pub fn start(&self, flags: &[&str]) -> Mover {
+        self.spawn(&mut self.command(flags))
+    }
+
+    /// Starts what prints a mover's record.
+    pub fn spawn(&self, command: &mut Command) -> Mover {
         let out = self.path(&format!("out-{:016x}", fastrand::u64(..)));
         let file = |name: &str| std::fs::File::create(out.with_extension(name)).unwrap();
-        let mut command = self.command(flags);
         let child = command.stdout(file("out")).stderr(file("err")).spawn().unwrap();
         Mover { child, out }
     }

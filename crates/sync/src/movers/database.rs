@@ -37,8 +37,6 @@ pub trait Database: Send {
     ) -> fault::Result<()>;
     /// Returns when somebody woke us, or after this time.
     fn wait(&mut self, longest: Duration) -> fault::Result<()>;
-    /// Another connection to the same.
-    fn again(&self) -> fault::Result<Box<dyn Database>>;
 }
 
 impl Value {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::record::{End, Entries, Failure, MOST_FAILURES, Record, Sizes};
 
 /// What came of a round.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Verdict {
     /// It was gone through.
     Done(Box<Record>),

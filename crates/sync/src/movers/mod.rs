@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! join -> the first divides the tree: directories, and the rest          plan
-//!     -> parts in a queue: leases, tokens, what was found                queue (database: sqlite, postgres)
+//!     -> parts in a queue: leases, tokens, what was found                queue (tables: sqlite, postgres; distant)
 //!     -> each mover takes parts until there are none                     mover
 //!         -> a part is a sync of a part of the tree, with an index       crate::part
 //!     -> the rest comes last: names of files that lie in several parts,
@@ -12,16 +12,24 @@
 //!
 //! The index of a part lies in the queue: whoever takes the part takes it from there, and puts it back when the part is done.
 
+mod call;
 mod database;
+mod distant;
+mod keeper;
 mod login;
 mod merge;
 mod mover;
 mod plan;
 mod postgres;
 mod queue;
+mod ranks;
+mod scratch;
+mod sight;
 mod sqlite;
+mod tables;
 #[cfg(test)]
 mod tests;
+mod told;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -32,6 +40,7 @@ use self::database::Database;
 use self::login::Login;
 pub use self::mover::{PROBE, move_together};
 use self::postgres::Postgres;
+pub use self::ranks::{Ranks, move_ranks};
 use self::sqlite::Sqlite;
 
 /// Where movers meet, and how.

@@ -1,19 +1,20 @@
 //! One mover: joins, divides if nobody has, takes parts until there are none.
 
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 
 use fault::{Fault, Kind};
 
 use super::Meeting;
+use super::keeper::Keeper;
 use super::merge::{self, Verdict};
 use super::plan::divide;
-use super::queue::{Doubt, Found, Joined, Lease, Queue, Work, is_lost};
+use super::queue::{Doubt, Found, Joined, Lease, Queue, Results, Work, is_lost};
+use super::scratch::Scratch;
+use super::sight::Sight;
+use super::tables::Tables;
 use crate::counters::Counters;
 use crate::event::{Event, Watcher};
-use crate::job::lock;
 use crate::options::Options;
 use crate::part::{Done, Left, Part, Rest, run_part};
 use crate::record::{End, Entries, Record, Sizes, VERSION};
@@ -32,82 +33,104 @@ pub fn move_together(
     watcher: &dyn Watcher,
     counters: &Counters,
 ) -> fault::Result<Record> {
-    check(options)?;
+    check(options, "several movers")?;
     let roots = open_roots(options)?;
     let key = key_of(&roots.paths.0, &roots.paths.1);
     let _busy = share_destination(&roots.destination)?;
-    let queue = Queue::new(meeting.open()?, key.clone(), meeting.lease);
+    let digest = chunk::Id::of(meeting.alike.as_bytes()).to_string();
     let place = options.state.clone().map_or_else(|| default_place("sync-movers"), Ok)?;
     let scratch = Scratch::make(&place)?;
-    let mover = Mover { options, meeting, watcher, counters, roots, key, scratch };
-    mover.go(queue)
+    let open = || Ok(Tables::new(meeting.open()?, key.clone(), meeting.lease));
+    let (mut queue, mut renewing): (Tables, Tables) = (open()?, open()?);
+    let mover =
+        Mover { options, lease: meeting.lease, digest, watcher, counters, roots: &roots, key, scratch };
+    mover.go(&mut queue, &mut renewing)
 }
 
-fn check(options: &Options) -> fault::Result<()> {
-    let refused = |what: &str| Fault::new(Kind::Usage, format!("several movers can't do {what}"));
+/// What `who`, several of them, can't do.
+pub fn check(options: &Options, who: &str) -> fault::Result<()> {
+    let refused = |what: &str| Fault::new(Kind::Usage, format!("{who} can't do {what}"));
     if crate::objects::has_location(options) {
-        return Err(refused("object stores")
-            .hint("one process moves as fast as the store answers; leave --state out"));
+        return Err(refused("object stores or other hosts")
+            .hint("give paths that are mounted on every host, or let one process do it alone"));
     }
     if options.dry_run {
-        return Err(refused("a dry run").hint("leave --state out: one process plans for all"));
+        return Err(refused("a dry run").hint("one process alone plans for all"));
     }
     Ok(())
 }
 
-struct Mover<'a> {
-    options: &'a Options,
-    meeting: &'a Meeting,
-    watcher: &'a dyn Watcher,
-    counters: &'a Counters,
-    roots: Roots,
-    key: String,
-    scratch: Scratch,
+/// One of those who work on a job.
+pub struct Mover<'a> {
+    pub options: &'a Options,
+    pub lease: Duration,
+    /// Stands for the options: all have the same.
+    pub digest: String,
+    pub watcher: &'a dyn Watcher,
+    pub counters: &'a Counters,
+    pub roots: &'a Roots,
+    /// Stands for source and destination.
+    pub key: String,
+    pub scratch: Scratch,
 }
 
 impl Mover<'_> {
-    fn go(&self, mut queue: Queue) -> fault::Result<Record> {
-        let shown = format!("`{}` to `{}`", self.roots.paths.0.display(), self.roots.paths.1.display());
-        let digest = &self.digest();
-        let mut round = self.meet(&mut queue, &shown, true)?;
-        let (mut own, mut renewing) = (self.empty_record(), queue.again()?);
+    /// Joins, and works until the round is over.
+    fn go(&self, queue: &mut dyn Queue, renewing: &mut dyn Queue) -> fault::Result<Record> {
+        let mut round = self.meet(queue, true)?;
+        self.work_through(queue, Some(renewing), &mut round, &mut |queue, round| {
+            match queue.join(&self.shown(), &self.digest, false) {
+                // Whoever divided it is dead.
+                Ok(Joined::Planner { token, round: now }) => {
+                    *round = now;
+                    self.plan(queue, token).map(drop)
+                }
+                // Others go on with something else: ours is over.
+                Err(fault) if fault.kind() != Kind::Refused => Err(fault),
+                _ => Ok(()),
+            }
+        })
+    }
+
+    /// Takes parts until there are none; leases are kept by `renewing`, if there is any. `waited` is called whenever there was nothing to take.
+    pub fn work_through(
+        &self,
+        queue: &mut dyn Queue,
+        mut renewing: Option<&mut dyn Queue>,
+        round: &mut i64,
+        waited: &mut dyn FnMut(&mut dyn Queue, &mut i64) -> fault::Result<()>,
+    ) -> fault::Result<Record> {
+        let mut own = self.empty_record();
         loop {
             if self.watcher.stopping() {
                 own.state = End::Stopped;
                 return Ok(own);
             }
-            match queue.take(round)? {
+            match queue.take(*round)? {
                 Work::Over(verdict) => return verdict.into_result(),
                 Work::Part(lease) => {
-                    if let Some(record) = self.work(&mut queue, &mut renewing, &lease)? {
+                    if let Some(record) =
+                        self.work(queue, renewing.as_mut().map(|one| &mut **one as &mut dyn Queue), &lease)?
+                    {
                         merge::add(&mut own, record);
                     }
                 }
                 Work::Wait => {
                     queue.wait(PAUSE)?;
-                    // Whoever divides it may be dead.
-                    match queue.join(&shown, digest, false) {
-                        Ok(Joined::Planner { token, round: now }) => {
-                            round = now;
-                            self.plan(&mut queue, token)?;
-                        }
-                        // Others go on with something else: ours is over.
-                        Err(fault) if fault.kind() != Kind::Refused => return Err(fault),
-                        _ => {}
-                    }
+                    waited(queue, round)?;
                 }
             }
         }
     }
 
-    fn digest(&self) -> String {
-        chunk::Id::of(self.meeting.alike.as_bytes()).to_string()
+    fn shown(&self) -> String {
+        format!("`{}` to `{}`", self.roots.paths.0.display(), self.roots.paths.1.display())
     }
 
     /// Joins, and divides the job where nobody has. The round is returned.
-    fn meet(&self, queue: &mut Queue, shown: &str, may_begin: bool) -> fault::Result<i64> {
+    fn meet(&self, queue: &mut dyn Queue, may_begin: bool) -> fault::Result<i64> {
         loop {
-            match queue.join(shown, &self.digest(), may_begin)? {
+            match queue.join(&self.shown(), &self.digest, may_begin)? {
                 Joined::Planner { token, round } => {
                     self.plan(queue, token)?;
                     return Ok(round);
@@ -123,12 +146,14 @@ impl Mover<'_> {
         }
     }
 
-    fn plan(&self, queue: &mut Queue, token: i64) -> fault::Result<()> {
-        let division = divide(self.options, &self.roots)?;
-        let probe = format!("{:032x}:{}", fastrand::u128(..), self.roots.source.meta()?.inode);
+    /// Divides the job. What lies at the destination since then is returned.
+    pub fn plan(&self, queue: &mut dyn Queue, token: i64) -> fault::Result<String> {
+        let division = divide(self.options, self.roots)?;
+        let probe = format!("{:032x}:{}", fastrand::u128(..), Sight::of(&self.roots.source)?.written()?);
         let path = self.probe();
         std::fs::write(&path, &probe).map_err(|error| Fault::os("write", &path, error))?;
-        queue.divide(token, &probe, &division.trees, division.made)
+        queue.divide(token, &probe, &division.trees, division.made)?;
+        Ok(probe)
     }
 
     /// Where the probe lies.
@@ -137,12 +162,11 @@ impl Mover<'_> {
     }
 
     /// Refuses to work on other storage than the others.
-    fn compare(&self, probe: &str) -> fault::Result<()> {
+    pub fn compare(&self, probe: &str) -> fault::Result<()> {
         let found = std::fs::read_to_string(self.probe()).unwrap_or_default();
-        let inode = self.roots.source.meta()?.inode.to_string();
         let other = match probe.split_once(':') {
             _ if found != probe => &self.roots.paths.1,
-            Some((_, theirs)) if theirs != inode => &self.roots.paths.0,
+            Some((_, theirs)) if !Sight::read(theirs)?.is_seen_in(&self.roots.source)? => &self.roots.paths.0,
             _ => return Ok(()),
         };
         let text = format!("`{}` is other storage here than where the others work", other.display());
@@ -150,13 +174,19 @@ impl Mover<'_> {
     }
 
     /// Works on a part, as long as it is ours. The record is that of the part, if it was committed.
-    fn work(&self, queue: &mut Queue, renewing: &mut Queue, lease: &Lease) -> fault::Result<Option<Record>> {
-        let keeper = Keeper::new(self.watcher, self.meeting.lease);
+    fn work(
+        &self,
+        queue: &mut dyn Queue,
+        renewing: Option<&mut dyn Queue>,
+        lease: &Lease,
+    ) -> fault::Result<Option<Record>> {
+        let keeper = Keeper::new(self.watcher, self.lease);
         let done = std::thread::scope(|scope| {
-            let keeping = scope.spawn(|| keeper.keep(renewing, lease));
-            let done = self.attempt(queue, lease, &keeper);
+            let keeper = &keeper;
+            let keeping = renewing.map(|renewing| scope.spawn(move || keeper.keep(renewing, lease)));
+            let done = self.attempt(queue, lease, keeper);
             keeper.end();
-            keeping.thread().unpark();
+            keeping.inspect(|keeping| keeping.thread().unpark());
             done
         });
         match done {
@@ -171,7 +201,7 @@ impl Mover<'_> {
 
     fn attempt(
         &self,
-        queue: &mut Queue,
+        queue: &mut dyn Queue,
         lease: &Lease,
         keeper: &Keeper<'_>,
     ) -> fault::Result<Option<Record>> {
@@ -192,7 +222,7 @@ impl Mover<'_> {
     /// Tells the queue what came of a part.
     fn tell(
         &self,
-        queue: &mut Queue,
+        queue: &mut dyn Queue,
         lease: &Lease,
         place: &Path,
         done: fault::Result<Done>,
@@ -234,25 +264,25 @@ impl Mover<'_> {
     }
 
     /// The record of the whole round, with that of the rest.
-    fn whole(&self, queue: &mut Queue, rest: Record) -> fault::Result<Record> {
-        let (rows, started, now) = queue.results()?;
+    fn whole(&self, queue: &mut dyn Queue, rest: Record) -> fault::Result<Record> {
+        let Results { pieces, started, now } = queue.results()?;
         let mut whole = self.empty_record();
         if let Ok(moment) = jiff::Timestamp::from_millisecond(started) {
             whole.started = moment.to_string();
         }
         whole.elapsed_ns = u64::try_from(now - started).unwrap_or(0).saturating_mul(1_000_000);
         merge::add(&mut whole, rest);
-        for row in rows.iter().filter(|row| row[1].number() == 0) {
-            match serde_json::from_str(row[4].text()) {
-                Ok(record) if row[2].text() == "done" => merge::add(&mut whole, record),
-                _ => merge::add_given_up(&mut whole, row[0].bytes(), row[4].text()),
+        for piece in pieces.iter().filter(|piece| !piece.is_rest) {
+            match serde_json::from_str(&piece.words) {
+                Ok(record) if piece.state == "done" => merge::add(&mut whole, record),
+                _ => merge::add_given_up(&mut whole, &piece.path, &piece.words),
             }
         }
         Ok(whole)
     }
 
     /// Takes the probe away, which leaves the time of the directory that it was in.
-    fn remove_probe(&self) {
+    pub fn remove_probe(&self) {
         use rustix::fs::{Timestamps, fstat, futimens};
         // A probe that stays is replaced by the next, and the time is set again then.
         let _ = std::fs::remove_file(self.probe());
@@ -266,7 +296,7 @@ impl Mover<'_> {
         }
     }
 
-    fn empty_record(&self) -> Record {
+    pub fn empty_record(&self) -> Record {
         Record {
             version: VERSION,
             state: End::Complete,
@@ -284,122 +314,15 @@ impl Mover<'_> {
 }
 
 /// What a lease is about, with what the other parts left for it.
-fn part_of(queue: &mut Queue, lease: &Lease) -> fault::Result<Part> {
+fn part_of(queue: &mut dyn Queue, lease: &Lease) -> fault::Result<Part> {
     if !lease.is_rest {
         return Ok(Part::Tree(lease.path.clone()));
     }
     let mut rest = Rest::default();
-    for row in queue.results()?.0.iter().filter(|row| row[1].number() == 0) {
-        let path = row[0].bytes().to_vec();
-        rest.left.push(Left::unpack(&queue.blob(&path, "left")?)?);
-        rest.entries += u64::try_from(row[3].number()).unwrap_or(0);
-        rest.trees.insert(path);
+    for piece in queue.results()?.pieces.into_iter().filter(|piece| !piece.is_rest) {
+        rest.left.push(Left::unpack(&queue.blob(&piece.path, "left")?)?);
+        rest.entries += piece.entries;
+        rest.trees.insert(piece.path);
     }
     Ok(Part::Rest(rest))
-}
-
-/// Keeps a lease while its part is worked on, and stops the work when it is lost.
-struct Keeper<'a> {
-    inner: &'a dyn Watcher,
-    lease: Duration,
-    /// When it was renewed, by a clock that goes on while this host sleeps; milliseconds.
-    renewed: AtomicI64,
-    lost: AtomicBool,
-    ended: AtomicBool,
-    told: Mutex<()>,
-}
-
-impl<'a> Keeper<'a> {
-    fn new(inner: &'a dyn Watcher, lease: Duration) -> Self {
-        let renewed = AtomicI64::new(milliseconds());
-        let (lost, ended) = (AtomicBool::new(false), AtomicBool::new(false));
-        Self { inner, lease, renewed, lost, ended, told: Mutex::default() }
-    }
-
-    fn keep(&self, queue: &mut Queue, held: &Lease) {
-        while !self.ended.load(Ordering::Relaxed) {
-            std::thread::park_timeout(self.lease / 3);
-            if self.ended.load(Ordering::Relaxed) {
-                return;
-            }
-            let before = milliseconds();
-            match queue.extend(held) {
-                Ok(true) => self.renewed.store(before, Ordering::Relaxed),
-                Ok(false) => self.lost.store(true, Ordering::Relaxed),
-                // The database may come back before the lease is over.
-                Err(fault) => {
-                    let _one = lock(&self.told);
-                    self.inner.event(&Event::Note(fault.message()));
-                }
-            }
-        }
-    }
-
-    fn end(&self) {
-        self.ended.store(true, Ordering::Relaxed);
-    }
-
-    fn has_lost(&self) -> bool {
-        let age = milliseconds() - self.renewed.load(Ordering::Relaxed);
-        let over = u128::try_from(age).unwrap_or(0) > self.lease.as_millis();
-        self.lost.load(Ordering::Relaxed) || over
-    }
-}
-
-impl Watcher for Keeper<'_> {
-    fn event(&self, event: &Event<'_>) {
-        self.inner.event(event);
-    }
-
-    fn stopping(&self) -> bool {
-        self.inner.stopping() || self.has_lost()
-    }
-}
-
-fn milliseconds() -> i64 {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
-    now.tv_sec * 1000 + now.tv_nsec / 1_000_000
-}
-
-/// A directory of this process, where indexes lie while their parts are worked on.
-struct Scratch {
-    dir: PathBuf,
-    _lock: std::fs::File,
-}
-
-impl Scratch {
-    /// Makes one below `place`, and removes those of processes that are gone.
-    fn make(place: &Path) -> fault::Result<Self> {
-        use rustix::fs::{FlockOperation, flock};
-        let unmade = |error| Fault::os("create", place, error);
-        std::fs::create_dir_all(place).map_err(unmade)?;
-        for entry in std::fs::read_dir(place).map_err(unmade)?.flatten() {
-            let lock = std::fs::File::open(entry.path().join("alive"));
-            let is_dead =
-                lock.is_ok_and(|lock| flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok());
-            if is_dead && entry.file_name().to_string_lossy().starts_with("mover-") {
-                let _ = std::fs::remove_dir_all(entry.path());
-            }
-        }
-        let dir = place.join(format!("mover-{:016x}", fastrand::u64(..)));
-        std::fs::create_dir(&dir).map_err(unmade)?;
-        let alive = std::fs::File::create(dir.join("alive")).map_err(unmade)?;
-        flock(&alive, FlockOperation::NonBlockingLockExclusive)
-            .map_err(|error| Fault::os("lock", &dir, error))?;
-        Ok(Self { dir, _lock: alive })
-    }
-
-    /// An empty directory for a part.
-    fn part(&self, lease: &Lease) -> fault::Result<PathBuf> {
-        let path = self.dir.join(&chunk::Id::of(&lease.path).to_string()[..16]);
-        let _ = std::fs::remove_dir_all(&path);
-        std::fs::create_dir(&path).map_err(|error| Fault::os("create", &path, error))?;
-        Ok(path)
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.dir);
-    }
 }

@@ -86,10 +86,6 @@ impl Database for Postgres {
         while self.client.notifications().iter().next().map_err(|error| unusable(&shown, error))?.is_some() {}
         Ok(())
     }
-
-    fn again(&self) -> fault::Result<Box<dyn Database>> {
-        Ok(Box::new(Self::open(self.login.clone())?))
-    }
 }
 
 struct Within<'a> {

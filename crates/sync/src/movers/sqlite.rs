@@ -70,10 +70,6 @@ impl Database for Sqlite {
             std::thread::sleep(left.min(LOOK));
         }
     }
-
-    fn again(&self) -> fault::Result<Box<dyn Database>> {
-        Ok(Box::new(Self::open(&self.path)?))
-    }
 }
 
 struct Within<'a> {

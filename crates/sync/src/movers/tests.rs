@@ -7,16 +7,17 @@ use super::database::Database;
 use super::merge::Verdict;
 use super::queue::{Doubt, Found, Joined, Lease, Queue, Work, is_lost};
 use super::sqlite::Sqlite;
+use super::tables::Tables;
 
 /// A queue whose leases are over at once, or never.
-fn queue(dir: &tempfile::TempDir, lease: Duration) -> Queue {
+fn queue(dir: &tempfile::TempDir, lease: Duration) -> Tables {
     let database: Box<dyn Database> = Box::new(Sqlite::open(&dir.path().join("queue.db")).unwrap());
-    Queue::new(database, "job".to_owned(), lease)
+    Tables::new(database, "job".to_owned(), lease)
 }
 
 const LONG: Duration = Duration::from_hours(1);
 
-fn divided(queue: &mut Queue, trees: &[&str]) -> i64 {
+fn divided(queue: &mut Tables, trees: &[&str]) -> i64 {
     let Joined::Planner { token, round } = queue.join("a to b", "same", true).unwrap() else { panic!() };
     queue
         .divide(token, "probe", &trees.iter().map(|tree| tree.as_bytes().to_vec()).collect(), false)
@@ -24,7 +25,7 @@ fn divided(queue: &mut Queue, trees: &[&str]) -> i64 {
     round
 }
 
-fn take(queue: &mut Queue, round: i64) -> Option<Lease> {
+fn take(queue: &mut Tables, round: i64) -> Option<Lease> {
     match queue.take(round).unwrap() {
         Work::Part(lease) => Some(lease),
         Work::Wait => None,
@@ -96,15 +97,15 @@ fn a_part_that_is_given_back_or_fails_is_taken_again() {
         queue.fail(&lease, "no").unwrap();
     }
     assert!(take(&mut queue, round).unwrap().is_rest, "what always fails is given up");
-    let rows = queue.results().unwrap().0;
-    assert!(rows.iter().any(|row| row[2].text() == "failed" && row[4].text() == "no"), "{rows:?}");
+    let pieces = queue.results().unwrap().pieces;
+    assert!(pieces.iter().any(|piece| piece.state == "failed" && piece.words == "no"), "{pieces:?}");
 }
 
 #[test]
 fn what_moves_between_parts_is_compared_anew() {
     let dir = tempfile::tempdir().unwrap();
     let mut queue = queue(&dir, LONG);
-    let finish = |queue: &mut Queue, round| {
+    let finish = |queue: &mut Tables, round| {
         while let Some(lease) = take(queue, round) {
             let verdict = Verdict::failed(&fault::Fault::new(fault::Kind::Io, "over"));
             queue.commit(&lease, &found(&lease.path), "{}", lease.is_rest.then_some(&verdict)).unwrap();

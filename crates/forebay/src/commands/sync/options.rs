@@ -76,9 +76,13 @@ pub fn meeting(arguments: &Sync) -> fault::Result<Option<Meeting>> {
         let text = format!("a lease of {} is too short", units::format_duration(arguments.lease));
         return Err(Fault::new(Kind::Usage, text).hint("at least 1s: it is renewed three times as often"));
     }
-    // What two movers must have in common; how much of it each does in a second is its own.
-    let alike = format!("{:?} {:?} {:?}", arguments.removing, arguments.choosing, arguments.judging);
-    Ok(Some(Meeting { url: state.to_string_lossy().into_owned(), lease: arguments.lease, alike }))
+    let (url, alike) = (state.to_string_lossy().into_owned(), alike(arguments));
+    Ok(Some(Meeting { url, lease: arguments.lease, alike }))
+}
+
+/// What all who work on a job must have in common; how much of it each does in a second is its own.
+pub fn alike(arguments: &Sync) -> String {
+    format!("{:?} {:?} {:?}", arguments.removing, arguments.choosing, arguments.judging)
 }
 
 fn is_meeting(state: &Path) -> bool {

@@ -9,6 +9,7 @@ use sync::{Counters, Event, Stage, Status, Step, Watcher, printable};
 use units::Bytes;
 
 use super::figures::Figures;
+use super::tally::Tally;
 use crate::signals;
 
 /// How often the live line is brought up to date.
@@ -38,10 +39,11 @@ impl<'a> SyncProgress<'a> {
         Self { printer, counters, status, figures, reading, started, stage, ended }
     }
 
-    /// Shows the numbers until the job ends.
-    pub fn tick(&self) {
+    /// Shows the numbers until the job ends; those of all ranks, if there are several.
+    pub fn tick(&self, tally: Option<&Tally<'_>>) {
         while !self.ended.load(Ordering::Relaxed) {
             std::thread::park_timeout(TICK);
+            tally.inspect(|tally| tally.exchange());
             self.reading.so_far(self.numbers());
             self.figures.inspect(|figures| figures.update(self.counters, self.status));
         }
