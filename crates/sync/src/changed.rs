@@ -98,7 +98,9 @@ fn names(job: &Job<'_>, hand: &mut Hand, pair: Pair, inside: &Inside, chain: &Ch
         if matches!(meta_of_entry(look.source(), &**name), Err(Errno::NOENT)) {
             look.extra(&joined)?;
         } else {
-            job.counters.scanned.one();
+            if !job.renames.looks_again() {
+                job.counters.scanned.one();
+            }
             look.at_source(hand, &joined)?;
         }
     }

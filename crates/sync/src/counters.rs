@@ -28,6 +28,10 @@ pub struct Counters {
     pub scanned: Count,
     /// Files whose content was written.
     pub copied: Count,
+    /// Files whose content came from where the destination had it under another name.
+    pub moved: Count,
+    /// Those of them whose old name went with that: it is no delete.
+    pub moved_away: Count,
     /// Directories, symlinks, fifos and devices that were made.
     pub made: Count,
     /// Names that were linked to a file that is there.

@@ -85,6 +85,9 @@ impl Sweep<'_, '_> {
 
     fn count_in(&self, dir: BorrowedFd<'_>, name: &[u8], path: &[u8]) -> u64 {
         let Ok(meta) = meta_of_entry(dir, name) else { return 0 };
+        if self.job.renames.goes_away(&meta) {
+            return 0;
+        }
         let mut count = 1;
         if meta.kind == Kind::Directory {
             for inside in self.removable(dir, name, path) {

@@ -42,6 +42,8 @@ pub enum Act {
     Change,
     /// Sets attributes alone.
     Attributes,
+    /// Takes the content of a file from where the destination has it under another name.
+    Rename,
     /// Gives a file a further name.
     Link,
     /// Removes an entry.
@@ -78,6 +80,7 @@ impl Act {
             Self::Create => "create",
             Self::Change => "change",
             Self::Attributes => "attributes",
+            Self::Rename => "rename",
             Self::Link => "link",
             Self::Delete => "delete",
         }

@@ -165,8 +165,16 @@ fn fill_entry(
                 later.children.push(name, FRESH);
             }
         }
-        Kind::File if meta.links > 1 => later.linked.push((meta, pair.below(name))),
-        Kind::File if meta.size >= LARGE || later.bytes + meta.size > MOST_BYTES => {
+        Kind::File if meta.links > 1 => {
+            job.renames.want();
+            later.linked.push((meta, pair.below(name)));
+        }
+        Kind::File if job.renames.gathers() && job.renames.is_older(pair.source.as_fd(), name, &meta) => {
+            job.renames.wait(&pair.path, name)?;
+        }
+        Kind::File
+            if meta.size >= LARGE || later.bytes + meta.size > MOST_BYTES || job.renames.knows(&meta)? =>
+        {
             let verdict = Verdict::Copy;
             later.items.push(Item { name: name.into(), meta, known: None, verdict, there: None });
         }
@@ -225,7 +233,15 @@ fn plan(job: &Job<'_>, pair: &Pair, names: &mut Names, chain: &Chain) -> Result<
             Ok(meta) if !is_wanted(job, chain, &pair.path, name, &meta) => job.counters.left_out.one(),
             Ok(meta) if meta.kind == Kind::Directory => children.push(name, FRESH),
             Ok(meta) if meta.kind == Kind::File && meta.links > 1 => {
+                job.renames.want();
                 links::note(job, &meta, true, &pair.below(name))?;
+            }
+            Ok(meta)
+                if job.renames.gathers()
+                    && meta.kind == Kind::File
+                    && job.renames.is_older(pair.source.as_fd(), name, &meta) =>
+            {
+                job.renames.wait(&pair.path, name)?;
             }
             Ok(meta) => {
                 let item = Item { name: name.into(), meta, known: None, verdict: Verdict::Copy, there: None };

@@ -41,7 +41,7 @@ pub fn trust(memory: Option<&Memory>, destination: Identity, root: &Root) -> fau
 /// Brings the state in order: what a job that was stopped or killed left in the journal goes into the index.
 pub fn recover(state: &State, trust: Trust) -> fault::Result<()> {
     if !trust.same_tree {
-        ["index", "journal", "touched"].into_iter().try_for_each(|name| state.remove(name))?;
+        ["index", "journal", "touched", "seen"].into_iter().try_for_each(|name| state.remove(name))?;
     }
     let mut parts = Parts::default();
     touched_directories(&state.path("touched")).iter().for_each(|dir| parts.open(dir));

@@ -13,6 +13,7 @@ use crate::index::{Known, Section};
 use crate::job::{Hand, Job, Trouble};
 use crate::judge::Verdict;
 use crate::large;
+use crate::renames;
 use crate::visit::heal;
 
 /// Items and bytes that one thread takes at a time.
@@ -90,6 +91,17 @@ impl Batch {
         for item in self.items {
             if job.stopping() {
                 break;
+            }
+            match renames::take(job, hand, &self.pair, &item) {
+                Ok(None) => {}
+                Ok(Some(known)) => {
+                    section.push(&item.name, &known);
+                    continue;
+                }
+                Err(trouble) => {
+                    job.trouble(&self.pair.below(&item.name), trouble);
+                    continue;
+                }
             }
             if is_for_many_hands(job, &item) {
                 if item.verdict == Verdict::CopyBeside {
@@ -325,7 +337,8 @@ fn shared_with_others(job: &Job<'_>, path: &[u8]) -> Fault {
     Fault::new(FaultKind::Refused, text).hint("remove it there; the next sync makes it anew")
 }
 
-fn is_alike(job: &Job<'_>, wanted: &Attributes, there: &Meta) -> bool {
+/// Whether a file that is `there` has these attributes, but for extended ones.
+pub fn is_alike(job: &Job<'_>, wanted: &Attributes, there: &Meta) -> bool {
     let owner = wanted.owner.is_none_or(|owner| owner == (there.uid, there.gid));
     let coarse = job.rules.coarse_times && wanted.mtime.seconds == there.mtime.seconds;
     owner && wanted.mode == there.mode && (wanted.mtime == there.mtime || coarse)

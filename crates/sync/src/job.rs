@@ -19,6 +19,7 @@ use crate::names::Names;
 use crate::options::Options;
 use crate::part::{Left, Part};
 use crate::pool::Pool;
+use crate::renames::Renames;
 use crate::scope::Changes;
 use crate::session::Session;
 use crate::spool::Spool;
@@ -49,6 +50,7 @@ pub struct Job<'a> {
     pub deletes_done: AtomicBool,
     failures_before: u64,
     pub groups: Groups,
+    pub renames: Renames,
     pub ledger: Ledger,
     pub pool: Pool<Chore, Siblings>,
     pub desk: Desk,
@@ -175,8 +177,12 @@ impl<'a> Job<'a> {
             coarse_times: !to.is_local(),
             margin_nanos: margin(from.is_local() && to.is_local()),
         };
+        let source_device = source.meta()?.device;
+        // One of several movers sees a part only.
+        let since = session.seen.filter(|_| session.part.is_none());
         Ok(Self {
-            source_device: source.meta()?.device,
+            source_device,
+            renames: Renames::new(state.dir(), since, source_device),
             ledger: Ledger::open(&state.path("journal"), partial)?,
             pool: Pool::default(),
             desk: Desk::new(state.dir()),
@@ -286,7 +292,8 @@ impl<'a> Job<'a> {
 
     /// A step of the plan in a dry run.
     pub fn planned(&self, act: Act, meta: &Meta, path: &[u8]) {
-        let bytes = if meta.kind == store::Kind::File && act != Act::Link { meta.size } else { 0 };
+        let travels = !matches!(act, Act::Link | Act::Rename);
+        let bytes = if meta.kind == store::Kind::File && travels { meta.size } else { 0 };
         self.watcher.event(&Event::Planned(Step { act, kind: meta.kind, path, bytes }));
     }
 

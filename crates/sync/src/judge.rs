@@ -109,7 +109,8 @@ impl Rules {
         birth.is_none_or(|birth| source.ctime.as_nanos() + self.margin_nanos < birth.as_nanos())
     }
 
-    fn same_time(&self, source: &Meta, there: &Meta) -> bool {
+    /// Whether the times of the content are the same, as far as the destination keeps them.
+    pub fn same_time(&self, source: &Meta, there: &Meta) -> bool {
         source.mtime == there.mtime
             || (self.coarse_times && there.mtime.nanos == 0 && there.mtime.seconds == source.mtime.seconds)
     }

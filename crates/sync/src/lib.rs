@@ -31,6 +31,7 @@ mod options;
 mod part;
 mod pool;
 mod record;
+mod renames;
 mod roots;
 mod run;
 mod scope;

@@ -11,6 +11,7 @@ use crate::item::{Item, Pair, directory_in_the_way, doubted, run_item};
 use crate::job::{Desk, Hand, Job, Trouble, lock};
 use crate::judge::Verdict;
 use crate::options::Verify;
+use crate::renames;
 use crate::visit::heal;
 
 /// Bytes before the path: device and inode; what to do with the name; how many names the file has.
@@ -148,11 +149,16 @@ fn is_missing(job: &Job<'_>, path: &[u8]) -> bool {
 fn place_leader(job: &Job<'_>, hand: &mut Hand, path: &[u8]) -> Result<Option<There>, Trouble> {
     let (pair, item) = item_of(job, hand, path)?;
     if job.options.dry_run {
-        crate::item::plan_item(job, &pair, &item);
+        if !renames::plan(job, hand, &pair, &item)? {
+            crate::item::plan_item(job, &pair, &item);
+        }
         return Ok(None);
     }
     job.drafts.note(&pair.path)?;
-    let known = run_item(job, hand, &pair, &item)?;
+    let known = match renames::take(job, hand, &pair, &item)? {
+        Some(known) => known,
+        None => run_item(job, hand, &pair, &item)?,
+    };
     note_done(job, &pair.path, &item.name, &known);
     there_of(job, &pair.path, &item.name, known).map(Some)
 }

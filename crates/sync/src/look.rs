@@ -14,6 +14,7 @@ use crate::judge::{Rules, Verdict};
 use crate::large::large_draft_has_notes;
 use crate::names::Names;
 use crate::options::Verify;
+use crate::renames::{self, Leaving};
 use crate::visit::{DISTRUST, FRESH, REPLACES, Siblings, directory_entry, give, is_wanted};
 
 /// One directory while it is looked at.
@@ -31,8 +32,17 @@ pub struct Look<'a, 'b> {
     pub part: bool,
     news: Section,
     batch: Batch,
+    /// Files that replace others, which may be wanted under another name in this directory.
+    held: Vec<Item>,
+    /// What is known and gone, or another file.
+    leaving: Leaving,
+    /// Some name waits until it is known what is gone.
+    waits: bool,
     children: Siblings,
 }
+
+/// Files that replace others and are held until the end of their directory.
+const MOST_HELD: usize = 1000;
 
 /// An entry could not be looked at, and that was reported.
 struct Reported;
@@ -60,6 +70,9 @@ impl<'a, 'b> Look<'a, 'b> {
             part: false,
             news: Section::default(),
             batch: Batch::new(pair.clone()),
+            held: Vec::new(),
+            leaving: Leaving::default(),
+            waits: false,
             children,
             pair,
         }
@@ -129,7 +142,7 @@ impl<'a, 'b> Look<'a, 'b> {
             return Ok(());
         }
         match meta.kind {
-            Kind::Directory => self.directory(joined),
+            Kind::Directory => self.directory(joined, &meta),
             Kind::File if meta.links > 1 => self.one_of_several(joined, &meta),
             _ if !self.listed && self.is_still(joined, &meta) => {
                 job.counters.skipped.one();
@@ -177,6 +190,9 @@ impl<'a, 'b> Look<'a, 'b> {
             _ => Verdict::Copy,
         };
         let item = Item { name: joined.name.into(), meta: *meta, known: joined.known, verdict, there };
+        if verdict == Verdict::Copy && meta.kind == Kind::File && self.waits(&item)? {
+            return Ok(());
+        }
         match verdict {
             Verdict::Same => {
                 self.job.counters.skipped.one();
@@ -186,7 +202,11 @@ impl<'a, 'b> Look<'a, 'b> {
             }
             Verdict::Keep => self.job.counters.skipped.one(),
             Verdict::Conflict => self.conflict(joined.name),
-            _ if self.job.options.dry_run => plan_item(self.job, &self.pair, &item),
+            _ if self.job.options.dry_run => {
+                if !renames::plan(self.job, hand, &self.pair, &item)? {
+                    plan_item(self.job, &self.pair, &item);
+                }
+            }
             _ => {
                 if !matches!(verdict, Verdict::Attributes | Verdict::Adopt) {
                     self.touch()?;
@@ -195,6 +215,30 @@ impl<'a, 'b> Look<'a, 'b> {
             }
         }
         Ok(())
+    }
+
+    /// Whether a file is left until it is known what is gone: it may be one that had another name, or have the name of one
+    /// that has another now.
+    fn waits(&mut self, item: &Item) -> Result<bool, Trouble> {
+        let known = item.known.filter(|known| known.kind == Kind::File);
+        let replaces = known.is_some_and(|known| known.inode != item.meta.inode);
+        if !self.job.renames.gathers() || known.is_some() && !replaces {
+            return Ok(false);
+        }
+        if replaces {
+            self.leaving.note(&item.name);
+        }
+        if self.job.renames.is_older(self.pair.source.as_fd(), &item.name, &item.meta) {
+            self.waits = true;
+            self.job.renames.wait(&self.pair.path, &item.name)?;
+            return Ok(true);
+        }
+        if replaces && self.held.len() < MOST_HELD {
+            let Item { ref name, meta, known, verdict, there } = *item;
+            self.held.push(Item { name: name.clone(), meta, known, verdict, there });
+            return Ok(true);
+        }
+        Ok(false)
     }
 
     /// What has the name at the destination, if anything has; an error where it can't be looked at, which was reported.
@@ -247,7 +291,7 @@ impl<'a, 'b> Look<'a, 'b> {
         give(self.job, hand, batch);
     }
 
-    fn directory(&mut self, joined: &Joined<'_>) -> Result<(), Trouble> {
+    fn directory(&mut self, joined: &Joined<'_>, meta: &Meta) -> Result<(), Trouble> {
         let is_known = joined.known.is_some_and(|known| known.kind == Kind::Directory);
         if self.job.is_apart(&self.pair.below(joined.name)) {
             if !is_known {
@@ -270,7 +314,12 @@ impl<'a, 'b> Look<'a, 'b> {
         if flags & FRESH != 0 {
             self.touch()?;
         }
-        if !self.part {
+        let source = self.pair.source.as_fd();
+        let waits =
+            flags == FRESH | DISTRUST && self.job.renames.tree_waits(self.job, source, joined.name, meta);
+        if !self.part && waits {
+            self.job.tree_later(&self.pair.below(joined.name));
+        } else if !self.part {
             self.children.push(joined.name, flags);
         } else if joined.deep || !is_known || flags & FRESH != 0 {
             self.job.tree_later(&self.pair.below(joined.name));
@@ -291,6 +340,9 @@ impl<'a, 'b> Look<'a, 'b> {
         }
         if !rest {
             self.touch()?;
+            if joined.known.is_none() && self.job.renames.gathers() {
+                self.job.renames.want();
+            }
         }
         let path = self.pair.below(joined.name);
         crate::links::note(self.job, meta, !rest, &path)?;
@@ -302,6 +354,9 @@ impl<'a, 'b> Look<'a, 'b> {
         let job = self.job;
         if let Some(known) = &joined.known {
             job.groups.gone(&self.pair.below(joined.name), known);
+            if job.renames.gathers() {
+                self.leaving.note(joined.name);
+            }
         }
         if job.drafts.is_one(joined.name) && joined.in_destination == Some(true) {
             return self.remove_draft(joined.name);
@@ -334,6 +389,21 @@ impl<'a, 'b> Look<'a, 'b> {
         let job = self.job;
         if !self.batch.items.is_empty() {
             self.hand_over(hand);
+        }
+        for item in std::mem::take(&mut self.held) {
+            if self.waits {
+                job.renames.wait(&self.pair.path, &item.name)?;
+            } else {
+                self.touch()?;
+                self.add(hand, item);
+            }
+        }
+        if !self.batch.items.is_empty() {
+            self.hand_over(hand);
+        }
+        if !self.leaving.is_empty() {
+            self.leaving.doubts = self.doubts;
+            job.renames.left(&self.leaving, &self.pair.path)?;
         }
         if !self.children.is_empty() {
             job.pool.push(self.children);

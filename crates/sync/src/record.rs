@@ -74,6 +74,9 @@ pub struct Entries {
     pub scanned: u64,
     /// Files whose content was copied.
     pub copied: u64,
+    /// Files whose content the destination had under another name.
+    #[serde(default)]
+    pub moved: u64,
     /// Directories, symlinks, fifos and devices made.
     pub made: u64,
     /// Further names of files.
@@ -142,6 +145,7 @@ impl Entries {
         Self {
             scanned: counters.scanned.get(),
             copied: counters.copied.get(),
+            moved: counters.moved.get(),
             made: counters.made.get(),
             linked: counters.linked.get(),
             updated: counters.updated.get(),

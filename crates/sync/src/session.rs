@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use fault::{Fault, Kind};
+use store::Stamp;
 
 use crate::counters::Counters;
 use crate::event::{Event, Stage, Watcher};
@@ -38,6 +39,8 @@ pub struct Session<'a> {
     pub left: Left,
     /// The destination is listed, whatever the index says.
     pub lists: bool,
+    /// When all that is known was known.
+    pub seen: Option<Stamp>,
     identities: (Identity, Identity),
     _busy: OwnedFd,
 }
@@ -86,8 +89,8 @@ impl<'a> Session<'a> {
         recover(&state, trust)?;
         let known = Knowledge::new(Index::open(&state.path("index"))?.map(Arc::new));
         guard(options, watcher, &roots, memory.as_ref(), identities.0, &known)?;
-        let (left, lists) = (Left::default(), false);
-        Ok(Self { options, roots, state, known, trust, part, left, lists, identities, _busy: busy })
+        let (left, lists, seen) = (Left::default(), false, state.seen());
+        Ok(Self { options, roots, state, known, trust, part, left, lists, seen, identities, _busy: busy })
     }
 
     /// Somebody else worked here and did not end: what lies at the destination is looked at, and with `distrust` compared by
@@ -132,6 +135,7 @@ impl<'a> Session<'a> {
         if !self.options.dry_run {
             self.remember(true)?;
         }
+        let began = Stamp::now();
         let job = Job::new(self, matches!(scope, Scope::Some(_)), watcher, counters)?;
         let done = do_all(&job, scope);
         let end = end_of(&job, done);
@@ -156,6 +160,12 @@ impl<'a> Session<'a> {
             if news && folds && end != End::Stopped {
                 watcher.event(&Event::Stage(Stage::Index));
                 self.renew_index()?;
+            }
+            if end != End::Stopped && self.part.is_none() {
+                self.seen = Some(began);
+                if news && matches!(scope, Scope::All) {
+                    self.state.see(began)?;
+                }
             }
             self.remember(false)?;
         }

@@ -96,7 +96,7 @@ impl Spool {
 }
 
 /// A file in `dir` that has no name and vanishes with us.
-fn unnamed_file(dir: &Path) -> fault::Result<File> {
+pub fn unnamed_file(dir: &Path) -> fault::Result<File> {
     use std::os::unix::fs::OpenOptionsExt as _;
     static NUMBER: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
     let number = NUMBER.fetch_add(1, std::sync::atomic::Ordering::Relaxed);

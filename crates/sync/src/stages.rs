@@ -13,6 +13,7 @@ use crate::links::{link_all, link_late};
 use crate::part::{do_part, leave_open_groups};
 use crate::pool::Piece;
 use crate::record::End;
+use crate::renames;
 use crate::scope::{Changes, Scope};
 use crate::visit::{Chore, Siblings, visit, visit_tree};
 
@@ -65,7 +66,8 @@ fn copy_and_link(job: &Job<'_>, scope: &Scope) -> fault::Result<()> {
         job.groups.doubt();
         copy_all(job, &Scope::Some(others));
     }
-    link(job)
+    link(job)?;
+    renames::release(job)
 }
 
 /// Names of files with several, and what has to be made anew for them.
@@ -103,6 +105,9 @@ pub fn finish_stage(job: &Job<'_>) -> fault::Result<()> {
 pub fn copy_all(job: &Job<'_>, scope: &Scope) {
     queue(job, scope);
     work_all(job);
+    if let Err(fault) = renames::look_again(job) {
+        job.end(fault);
+    }
     copy_trees(job);
 }
 
@@ -130,7 +135,7 @@ pub fn copy_trees(job: &Job<'_>) {
     }
 }
 
-fn work_all(job: &Job<'_>) {
+pub fn work_all(job: &Job<'_>) {
     std::thread::scope(|scope| {
         for _ in 1..job.workers {
             scope.spawn(|| work(job));

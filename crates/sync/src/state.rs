@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use fault::{Fault, Kind};
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
-use store::{FileSystem, Root};
+use store::{FileSystem, Root, Stamp};
 
 /// The version of the state directory that we read and write.
 const VERSION: u32 = 1;
@@ -207,6 +207,18 @@ impl State {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             read => read.map(Some).map_err(|error| Fault::os("read", &path, error)),
         }
+    }
+
+    /// When the last sync of everything that did not end early began: all that was there then is known.
+    pub fn seen(&self) -> Option<Stamp> {
+        let text = std::fs::read_to_string(self.path("seen")).ok()?;
+        let (seconds, nanos) = text.split_once('.')?;
+        Some(Stamp { seconds: seconds.parse().ok()?, nanos: nanos.parse().ok()? })
+    }
+
+    /// It is over.
+    pub fn see(&self, began: Stamp) -> fault::Result<()> {
+        self.write("seen", format!("{}.{}", began.seconds, began.nanos).as_bytes())
     }
 
     /// Puts a finished file in another's place, durably.

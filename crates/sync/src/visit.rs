@@ -214,7 +214,7 @@ pub fn visit_tree(job: &Job<'_>, tree: &[u8]) -> Result<(), Trouble> {
 }
 
 /// The rules that hold in the directory `dir` of the source.
-fn chain_of(job: &Job<'_>, dir: &[u8]) -> Result<Chain, Trouble> {
+pub fn chain_of(job: &Job<'_>, dir: &[u8]) -> Result<Chain, Trouble> {
     let mut chain = Chain::default();
     for end in (0..=dir.len()).filter(|end| *end == dir.len() || *end == 0 || dir[*end] == b'/') {
         let above = job.source.open_dir(&dir[..end]);

@@ -14,6 +14,7 @@ mod kills;
 mod moved;
 mod objects;
 mod place;
+mod renamed;
 mod traps;
 mod trouble;
 mod watching;

@@ -55,6 +55,35 @@ fn no_secret_is_printed_or_written() {
     }
 }
 
+/// The store copies what was renamed by itself.
+#[test]
+fn what_was_renamed_is_copied_by_the_store() {
+    let Some(s3) = servers::s3("renamed objects") else { return };
+    let place = Place::new();
+    let large = vec![7; 9 << 20];
+    place.write(&[("a/one", "1"), ("a/deep/two", "2"), ("b", "3")]);
+    std::fs::write(place.source().join("a/large"), &large).unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(60));
+    let (source, url) = (place.source().display().to_string(), format!("{}renamed", s3.url));
+    let sync = |from: &str, to: &str, name: &str| {
+        let state = place.path(name);
+        let flags = ["--state", state.to_str().unwrap(), "--delete", "--format", "json"];
+        let call = call(command(&s3, from, to, &flags));
+        assert_eq!(call.code, Some(0), "{call:?}");
+        call.record()
+    };
+    sync(&source, &url, "up");
+    std::thread::sleep(std::time::Duration::from_millis(60));
+    std::fs::rename(place.source().join("a"), place.source().join("z")).unwrap();
+    std::fs::rename(place.source().join("b"), place.source().join("z/b")).unwrap();
+    let record = sync(&source, &url, "up");
+    assert_eq!(record["entries"]["moved"], 4, "{record}");
+    assert_eq!(record["bytes"]["sent_bytes"], 0, "{record}");
+    let back = place.destination().display().to_string();
+    sync(&url, &back, "down");
+    place.assert_equal();
+}
+
 #[test]
 fn a_url_with_a_secret_is_refused_without_repeating_it() {
     let place = Place::new();

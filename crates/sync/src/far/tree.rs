@@ -16,6 +16,7 @@ use super::parts::Parts;
 use super::words::{Ask, Listed, Opened, Opening, Wanted, foreign, take_object, take_outcome};
 use super::{Address, Reach};
 use crate::index::wire::{take, take_slice, take_u32};
+use crate::objects::{Moved, Moving};
 
 /// The key of the root, and what is reserved at the start of a key.
 const ROOT: &str = ".forebay/root";
@@ -184,6 +185,14 @@ impl Far {
     pub fn finish(&self, directories: Vec<(Vec<u8>, Labels)>) -> fault::Result<Vec<fault::Result<bool>>> {
         let count = directories.len();
         self.outcomes(&Ask::Finish(directories), count)
+    }
+
+    /// Has files get other names, in this order; what became of each.
+    pub fn rename(&self, all: Vec<Moving>) -> fault::Result<Vec<fault::Result<Moved>>> {
+        let count = all.len();
+        let answer = self.done(&Ask::Rename(all))?;
+        let mut rest = &answer[..];
+        (0..count).map(|_| take_outcome(&mut rest).map(|done| done.map(Moved::of))).collect()
     }
 
     /// Removes entries, in this order; whether each was there.

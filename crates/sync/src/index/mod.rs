@@ -23,4 +23,7 @@ pub use overlay::{Knowledge, Recall};
 pub use section::{Itself, Section, SectionView};
 
 #[cfg(test)]
+pub use known::tests::known as known_for_tests;
+
+#[cfg(test)]
 mod tests;

@@ -11,6 +11,7 @@ mod holes;
 mod moved;
 mod notes;
 mod range;
+mod stored;
 
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -146,3 +147,4 @@ fn key(path: &[u8]) -> String {
 }
 
 pub use begin::{large_draft_has_notes, sweep};
+pub use stored::moved_on;

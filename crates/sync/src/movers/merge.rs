@@ -82,6 +82,7 @@ const fn add_entries(a: Entries, b: Entries) -> Entries {
     Entries {
         scanned: a.scanned + b.scanned,
         copied: a.copied + b.copied,
+        moved: a.moved + b.moved,
         made: a.made + b.made,
         linked: a.linked + b.linked,
         updated: a.updated + b.updated,
@@ -109,6 +110,7 @@ pub fn between(mut record: Record, before: (Entries, Sizes)) -> Record {
     for (now, then) in [
         (&mut a.scanned, b.scanned),
         (&mut a.copied, b.copied),
+        (&mut a.moved, b.moved),
         (&mut a.made, b.made),
         (&mut a.linked, b.linked),
         (&mut a.updated, b.updated),

@@ -90,7 +90,7 @@ pub fn begin_all<'a>(work: &'a Work<'_>, hand: &mut Hand, tasks: &[Task]) -> Vec
     };
     let Some(far) = place.far.as_deref() else { return tasks.iter().map(|_| None).collect() };
     let begin = |task: &Task| {
-        let simple = task.todo == Todo::Copy && !task.replaces && weight(task) <= SMALL;
+        let simple = task.todo == Todo::Copy && task.old.is_none() && !task.replaces && weight(task) <= SMALL;
         // A failure shows again when it is tried alone.
         if simple && !work.stopping() {
             begin(work, hand, (root, place, far), task).ok().flatten()

@@ -53,6 +53,12 @@ pub fn download(work: &Work<'_>, hand: &mut Hand, root: &Root, task: &Task) -> R
         work.counters.skipped.one();
         return Ok(Done::Known(task.known.unwrap_or(task.found.known)));
     }
+    if task.old.is_some()
+        && ahead.is_none()
+        && let Some(done) = super::renames::fetch(work, place, &target.making, task)?
+    {
+        return Ok(done);
+    }
     for _ in 0..TRIES {
         if work.stopping() {
             return Err(Trouble::Stopped);

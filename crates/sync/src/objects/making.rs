@@ -56,7 +56,8 @@ impl Making<'_> {
         self.names.name_in(store::split_last(self.path).0)
     }
 
-    fn attributes(&self, posix: &Posix, modified: Stamp) -> Attributes {
+    /// What it is to have, as labels say.
+    pub fn attributes(&self, posix: &Posix, modified: Stamp) -> Attributes {
         posix.attributes(modified, self.umask, self.with_owner)
     }
 

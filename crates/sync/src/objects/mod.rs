@@ -22,6 +22,7 @@ mod opening;
 mod plan;
 mod relay;
 pub mod remove;
+mod renames;
 pub mod scan;
 pub mod side;
 pub mod upload;
@@ -34,6 +35,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use fault::{Fault, Kind as FaultKind};
+use store::Stamp;
 
 use self::known::KnownStream;
 pub use self::opening::check_layout;
@@ -43,10 +45,11 @@ use self::opening::{
 };
 use self::plan::Sides;
 use self::remove::Extras;
+pub use self::renames::{Moved, Moving, take};
 use self::scan::{Scanned, Stream};
 pub use self::side::is_elsewhere;
 use self::side::{Place, Side};
-use self::work::{Hand, Task, Work};
+use self::work::{Hand, OWED, Task, Work};
 use crate::chunked::Chunked;
 use crate::counters::Counters;
 use crate::event::{Event, Stage, Watcher};
@@ -73,6 +76,7 @@ pub fn has_location(options: &Options) -> bool {
 /// returned only where the job as a whole could not go on.
 pub fn run(options: &Options, watcher: &dyn Watcher, counters: &Counters) -> fault::Result<Record> {
     let started = (Instant::now(), jiff::Zoned::now());
+    let began = Stamp::now();
     check_options(options)?;
     let listener = Listener::new(watcher);
     let stop = Arc::new(AtomicBool::new(false));
@@ -101,7 +105,7 @@ pub fn run(options: &Options, watcher: &dyn Watcher, counters: &Counters) -> fau
     }
     let identities = (identity(&source)?, identity(&destination)?);
     let work = Work::new((options, &listener, counters), (source, destination), state, stop)?;
-    let job = Job { work: &work, identities, paths };
+    let job = Job { work: &work, identities, paths, began };
     let done = job.run();
     let end = job.end_of(done)?;
     let record = Record {
@@ -126,9 +130,6 @@ pub fn run(options: &Options, watcher: &dyn Watcher, counters: &Counters) -> fau
     Ok(record)
 }
 
-/// The state has this file after deletes were refused: what no index knows of is found by listing the destination again.
-const OWED: &str = "deletes-owed";
-
 /// Which tree of a chunk store the index speaks of.
 const TREE: &str = "tree";
 
@@ -146,6 +147,7 @@ struct Job<'a, 'b> {
     work: &'a Work<'b>,
     identities: (Identity, Identity),
     paths: (PathBuf, PathBuf),
+    began: Stamp,
 }
 
 impl Job<'_, '_> {
@@ -171,8 +173,9 @@ impl Job<'_, '_> {
         let source = self.scan(&work.source, &work.options.filter, true)?;
         self.guard(&source, known_entries)?;
         let owed = work.state.path(OWED);
+        let owed_before = owed.exists();
         let asked = work.options.check_destination || work.options.update;
-        let look = index.is_none() || !trusted || asked || owed.exists();
+        let look = index.is_none() || !trusted || asked || owed_before;
         let there = look.then(|| self.scan_destination(&nothing)).transpose()?;
         let count = source.count;
         let sides = Sides {
@@ -202,6 +205,9 @@ impl Job<'_, '_> {
             }
         }
         self.finish()?;
+        if work.owes() && !owed_before && !work.stopping() {
+            work.state.remove(OWED)?;
+        }
         self.prune()
     }
 
@@ -212,7 +218,7 @@ impl Job<'_, '_> {
         let memory = state.memory()?;
         let same = memory.as_ref().is_none_or(|memory| memory.destination == self.identities.1);
         if !same {
-            ["index", "journal", "touched"].into_iter().try_for_each(|name| state.remove(name))?;
+            ["index", "journal", "touched", "seen"].into_iter().try_for_each(|name| state.remove(name))?;
         }
         let mut parts = Parts::default();
         let touched = touched_directories(&state.path("touched"));
@@ -233,6 +239,7 @@ impl Job<'_, '_> {
             renew_index(state)?;
             self.work.ledger.begin_anew(&state.path("journal"))?;
         }
+        self.work.after_crash(memory.as_ref().is_some_and(|memory| memory.running));
         let lost = memory.is_some_and(|memory| memory.running && memory.boot != state.boot());
         let keeps = matches!(&self.work.destination, Side::Store(place) if place.far.is_none());
         self.work.doubt(lost && !keeps);
@@ -323,6 +330,7 @@ impl Job<'_, '_> {
             self.stage(Stage::Index);
             if work.ledger.has_news() {
                 renew_index(&work.state)?;
+                work.state.see(self.began)?;
             }
             work.state.remove("touched")?;
             self.remember_tree()?;

@@ -7,12 +7,14 @@ use store::Kind;
 
 use super::known::KnownStream;
 use super::remove::{self, Extras};
+use super::renames::{Batch, Renames};
 use super::scan::{Found, Stream};
 use super::side::Side;
 use super::work::{Task, Todo, Trouble, Work};
 use super::{finish, making};
 use crate::deletes::TRASH;
 use crate::event::Act;
+use crate::far::Far;
 use crate::filter::Chain;
 use crate::index::Known;
 
@@ -33,13 +35,15 @@ pub fn plan(
     extras: &mut Extras,
     give: &mut dyn FnMut(Task) -> bool,
 ) -> fault::Result<()> {
-    let mut planner =
-        Planner { work, unseen: std::mem::take(&mut sides.unseen), extras, give, touched: None };
+    let unseen = std::mem::take(&mut sides.unseen);
+    let mut planner = Planner { work, unseen, extras, give, touched: None, renames: Renames::new(work) };
     let listed = sides.there.is_some();
     loop {
         let there_place = sides.there.as_ref().and_then(Stream::place);
         let heads = [sides.source.place(), sides.known.place(), there_place];
-        let Some(place) = heads.into_iter().flatten().min().map(<[u8]>::to_vec) else { return Ok(()) };
+        let Some(place) = heads.into_iter().flatten().min().map(<[u8]>::to_vec) else {
+            return planner.end();
+        };
         if work.stopping() {
             return Ok(());
         }
@@ -69,6 +73,7 @@ struct Planner<'a, 'b> {
     give: &'a mut dyn FnMut(Task) -> bool,
     /// The directory of the tree whose attributes were kept last.
     touched: Option<Vec<u8>>,
+    renames: Renames,
 }
 
 /// Whether nothing has changed since the last sync.
@@ -131,9 +136,22 @@ impl Planner<'_, '_> {
             work.planned(if is_new { Act::Create } else { Act::Change }, &found);
             return Ok(true);
         }
-        if todo != Todo::Check && !found.path.is_empty() {
+        if todo == Todo::Copy && known.is_none() && there.is_none() && self.renames.waits(work, &found)? {
+            return Ok(true);
+        }
+        let old = there.map(|there| there.known.kind).or(known.map(|known| known.kind));
+        let replaces = old.is_some_and(|old| (old == Kind::Directory) != is_directory);
+        self.start(Task { found, todo, known, replaces, old: None })
+    }
+
+    /// Hands a task to the workers. Its directory is there.
+    fn start(&mut self, task: Task) -> fault::Result<bool> {
+        let (work, found) = (self.work, &task.found);
+        if task.todo != Todo::Check && !found.path.is_empty() {
             self.touch(store::split_last(&found.path).0)?;
-            if is_directory && let Side::Tree(root) = &work.destination {
+            if found.known.kind == Kind::Directory
+                && let Side::Tree(root) = &work.destination
+            {
                 match making::make_directory(root, &found.path) {
                     Ok(true) => work.counters.made.one(),
                     Ok(false) => {}
@@ -144,9 +162,30 @@ impl Planner<'_, '_> {
                 }
             }
         }
-        let old = there.map(|there| there.known.kind).or(known.map(|known| known.kind));
-        let replaces = old.is_some_and(|old| (old == Kind::Directory) != is_directory);
-        Ok((self.give)(Task { found, todo, known, replaces }))
+        Ok((self.give)(task))
+    }
+
+    /// Everything was seen: what waited is renamed, or done like anything else.
+    fn end(mut self) -> fault::Result<()> {
+        let work = self.work;
+        let renames = std::mem::replace(&mut self.renames, Renames::new(work));
+        let mut batch = Batch::default();
+        renames.end(work, &mut |task| {
+            let (Side::Tree(root), Some(far)) = (&work.source, work.destination_far()) else {
+                return self.start(task);
+            };
+            match batch.add(work, root, task) {
+                Ok(false) => {}
+                Ok(true) => self.end_batch(&mut batch, far)?,
+                Err(task) => return self.start(*task),
+            }
+            Ok(!work.stopping())
+        })?;
+        work.destination_far().map_or(Ok(()), |far| self.end_batch(&mut batch, far))
+    }
+
+    fn end_batch(&mut self, batch: &mut Batch, far: &Far) -> fault::Result<()> {
+        batch.end(self.work, far)?.into_iter().try_for_each(|task| self.start(task).map(drop))
     }
 
     /// Something in a directory of the tree is about to change.
@@ -176,12 +215,23 @@ impl Planner<'_, '_> {
         there: Option<Found>,
         listed: bool,
     ) -> fault::Result<bool> {
+        let is_there = !listed || there.is_some();
+        let left = known.as_ref().filter(|_| is_there).map(|(path, known)| (path.clone(), *known));
+        let goes = is_there && self.goes(known, there)?;
+        if let Some((path, known)) = left {
+            self.renames.left(&path, &known, goes)?;
+        }
+        Ok(true)
+    }
+
+    /// Whether what the source has not goes from the destination; it is noted then.
+    fn goes(&mut self, known: Option<(Vec<u8>, Known)>, there: Option<Found>) -> fault::Result<bool> {
         let (work, filter) = (self.work, &self.work.options.filter);
-        if work.options.delete.is_none() || (listed && there.is_none()) {
-            return Ok(true);
+        if work.options.delete.is_none() {
+            return Ok(false);
         }
         let Some(found) = there.or_else(|| known.map(|(path, known)| Found::of_known(path, known))) else {
-            return Ok(true);
+            return Ok(false);
         };
         let path = &found.path[..];
         let may = |is_dir| filter.allows_name(&Chain::default(), path, is_dir);
@@ -193,7 +243,7 @@ impl Planner<'_, '_> {
             || self.is_unseen(path)
             || !(may(true) && may(false))
         {
-            return Ok(true);
+            return Ok(false);
         }
         if work.options.dry_run {
             remove::plan(work, &found);

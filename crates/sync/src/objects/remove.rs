@@ -40,7 +40,8 @@ impl Extras {
 
     /// Removes all of them, if they are not too many.
     pub fn remove(self, work: &Work<'_>, rules: &Deletes, known_entries: u64) -> fault::Result<()> {
-        let count = self.spool.count();
+        // What has another name now is not lost.
+        let count = self.spool.count().saturating_sub(work.counters.moved_away.get());
         let most = rules.most.unwrap_or_else(|| (known_entries / 10).max(ALWAYS_ALLOWED));
         if count > most {
             let text = format!(
@@ -50,7 +51,7 @@ impl Extras {
             return Err(Fault::new(FaultKind::Refused, text)
                 .hint("nothing was deleted; look at it with --dry-run, and allow it with --max-delete N"));
         }
-        if work.options.dry_run || count == 0 {
+        if work.options.dry_run || self.spool.count() == 0 {
             return Ok(());
         }
         let entries =

@@ -57,6 +57,11 @@ pub fn upload(work: &Work<'_>, hand: &mut Hand, root: &Root, task: &Task) -> Res
         if is_apart {
             place.write_path(path, entry.meta.kind)?;
         }
+        if let Some(id) = super::renames::copy(work, root, task, &entry, (place, &key, &labels))? {
+            work.moved(entry.meta.size);
+            let racy = work.is_racy(entry.meta.ctime);
+            return Ok(Done::Known(Known { racy, id: Some(id), ..Known::of(&entry.meta) }));
+        }
         let sent = match super::delta::send(work, root, task, &entry, (place, &key, &labels))? {
             Some(sent) => sent,
             None => entry.send(work, root, path, (place, &key, &labels))?,

@@ -19,10 +19,14 @@ use crate::index::{Known, Section};
 use crate::job::{Birth, Drafts, lock};
 use crate::ledger::Ledger;
 use crate::options::{Options, Verify};
+use crate::renames::Old;
 use crate::spool::Spool;
 use crate::state::State;
 use crate::throttle::Throttle;
 
+/// With this file in the state the destination is listed, whatever the index says: deletes were refused, or a job that did not
+/// end renamed something.
+pub const OWED: &str = "deletes-owed";
 /// Failures one after the other after which a store counts as gone.
 const HOPELESS: u32 = 20;
 /// Large entries that are on their way at the same time, so that memory stays bounded.
@@ -61,6 +65,8 @@ pub struct Work<'a> {
     sample: [u8; 32],
     fatal: Mutex<Option<Fault>>,
     doubtful: AtomicBool,
+    crashed: AtomicBool,
+    owes: AtomicBool,
     in_a_row: AtomicU32,
     large: (Mutex<u32>, Condvar),
 }
@@ -74,6 +80,8 @@ pub struct Task {
     pub known: Option<Known>,
     /// The destination has something else under the path: a directory for a file, or the other way round.
     pub replaces: bool,
+    /// What it may be under another name.
+    pub old: Option<Box<Old>>,
 }
 
 /// What is to be done with an entry.
@@ -157,6 +165,8 @@ impl<'a> Work<'a> {
             sample: std::array::from_fn(|_| fastrand::u8(..)),
             fatal: Mutex::default(),
             doubtful: AtomicBool::new(false),
+            crashed: AtomicBool::new(false),
+            owes: AtomicBool::new(false),
             in_a_row: AtomicU32::new(0),
             large: (Mutex::new(LARGE_AT_ONCE), Condvar::new()),
             stop,
@@ -191,6 +201,41 @@ impl<'a> Work<'a> {
     /// Whether an entry that no sync of ours knows may count as there already, by what it looks like.
     pub fn believes_looks(&self) -> bool {
         !self.doubtful.load(Ordering::Relaxed)
+    }
+
+    /// The last job did not end.
+    pub fn after_crash(&self, crashed: bool) {
+        self.crashed.store(crashed, Ordering::Relaxed);
+    }
+
+    /// Whether it did not: the destination may have what no index knows.
+    pub fn is_after_crash(&self) -> bool {
+        self.crashed.load(Ordering::Relaxed)
+    }
+
+    /// Something at the destination is about to lose a name that the index knows: whoever goes on after a kill must look.
+    pub fn owe(&self) -> fault::Result<()> {
+        if self.owes.swap(true, Ordering::Relaxed) {
+            return Ok(());
+        }
+        let path = self.state.path(OWED);
+        std::fs::write(&path, "").map_err(|error| Fault::os("write", &path, error))
+    }
+
+    /// Whether something lost a name.
+    pub fn owes(&self) -> bool {
+        self.owes.load(Ordering::Relaxed)
+    }
+
+    /// Whether what is at the destination is read.
+    pub fn verifies(&self) -> bool {
+        self.options.verify != Verify::None
+    }
+
+    /// A file of this size came from where the destination had it under another name.
+    pub fn moved(&self, bytes: u64) {
+        self.counters.moved.one();
+        self.counters.bytes_saved.add(bytes);
     }
 
     /// Why the job could not go on, if it could not.

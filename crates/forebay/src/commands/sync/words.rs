@@ -12,6 +12,7 @@ pub fn of(record: &Record) -> String {
     }
     let counted = [
         (entries.copied, "copied"),
+        (entries.moved, "moved"),
         (entries.made, "made"),
         (entries.linked, "linked"),
         (entries.updated, "attributes set"),

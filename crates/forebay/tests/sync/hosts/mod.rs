@@ -4,6 +4,7 @@ mod attack;
 mod cuts;
 mod delta;
 mod refusals;
+mod renamed;
 mod round_trip;
 
 use std::path::{Path, PathBuf};

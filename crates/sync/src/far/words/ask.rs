@@ -1,11 +1,12 @@
 //! Questions.
 
-use store::Extended;
 use store::objects::{Bytes, Labels};
+use store::{Extended, Stamp};
 
 use super::super::content::{Compress, Press, put_content, take_content};
 use super::{foreign, put_labels, put_list, put_path, take_labels, text, understood};
-use crate::index::wire::{put, put_bytes, take, take_bytes, take_list};
+use crate::index::wire::{put, put_bytes, put_signed, take, take_bytes, take_list, take_signed, take_u32};
+use crate::objects::Moving;
 
 /// Which tree an agent is to serve.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -72,6 +73,8 @@ pub enum Ask {
     Link(Vec<u8>, Vec<u8>),
     /// Attributes of directories, in this order; an answer for each.
     Finish(Vec<(Vec<u8>, Labels)>),
+    /// Files get other names, each if it is what it is said to be; an answer for each.
+    Rename(Vec<Moving>),
     /// Entries go, in this order, perhaps into a trash of this name; an answer for each.
     Delete { trash: Vec<u8>, paths: Vec<Vec<u8>> },
     /// The hash of a content, and its size.
@@ -169,6 +172,10 @@ impl Ask {
                 put_path(&mut out, b'd', trash);
                 put_list(&mut out, paths);
             }
+            Self::Rename(all) => {
+                out.push(b'v');
+                all.iter().for_each(|moving| put_moving(&mut out, moving));
+            }
             Self::Hash(path) => put_path(&mut out, b'h', path),
             Self::Sync => out.push(b'y'),
             Self::Clean(paths) => {
@@ -247,12 +254,42 @@ impl Ask {
                 Self::Finish(directories)
             }
             b'd' => Self::Delete { trash: path(from)?, paths: take_list(from)? },
+            b'v' => {
+                let mut all = Vec::new();
+                while !from.is_empty() {
+                    all.push(take_moving(from)?);
+                }
+                Self::Rename(all)
+            }
             b'h' => Self::Hash(path(from)?),
             b'y' => Self::Sync,
             b'c' => Self::Clean(take_list(from)?),
             _ => return Err(foreign()),
         })
     }
+}
+
+fn put_moving(out: &mut Vec<u8>, moving: &Moving) {
+    put_bytes(out, &moving.from);
+    put_bytes(out, &moving.to);
+    put(out, moving.size);
+    put_signed(out, moving.mtime.seconds);
+    put(out, moving.mtime.nanos.into());
+    put_bytes(out, &moving.id);
+    put(out, u64::from(moving.goes));
+    put_labels(out, &moving.labels);
+}
+
+fn take_moving(from: &mut &[u8]) -> fault::Result<Moving> {
+    Ok(Moving {
+        from: take_bytes(from)?.to_vec(),
+        to: take_bytes(from)?.to_vec(),
+        size: take(from)?,
+        mtime: Stamp { seconds: take_signed(from)?, nanos: take_u32(from)? },
+        id: take_bytes(from)?.to_vec(),
+        goes: take(from)? == 1,
+        labels: take_labels(from)?,
+    })
 }
 
 impl Opening {

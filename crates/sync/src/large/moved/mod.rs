@@ -114,7 +114,7 @@ fn has_room(dir: BorrowedFd<'_>, size: u64) -> bool {
 }
 
 /// Keeps a list of chunks for the next sync, with the file at the destination that has them.
-fn keep(state: &State, path: &[u8], there: &Meta, list: &ChunkList) -> fault::Result<()> {
+pub fn keep(state: &State, path: &[u8], there: &Meta, list: &ChunkList) -> fault::Result<()> {
     let chunks = state.path("chunks");
     std::fs::create_dir_all(&chunks).map_err(|error| fault::Fault::os("create", &chunks, error))?;
     let mut bytes = Vec::new();
@@ -123,7 +123,8 @@ fn keep(state: &State, path: &[u8], there: &Meta, list: &ChunkList) -> fault::Re
     state.write(&format!("chunks/{}", key(path)), &bytes)
 }
 
-fn decode(mut bytes: &[u8]) -> Option<(Version, ChunkList)> {
+/// From bytes on disk.
+pub fn decode(mut bytes: &[u8]) -> Option<(Version, ChunkList)> {
     let version = Version::take(&mut bytes).ok()?;
     Some((version, ChunkList::decode(bytes).ok()?))
 }

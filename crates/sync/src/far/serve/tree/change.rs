@@ -16,6 +16,7 @@ use crate::objects::making::{
 };
 use crate::objects::remove::{open_trash, remove_one};
 use crate::objects::side::is_path;
+use crate::objects::{Moving, take};
 
 impl Tree {
     /// Does it.
@@ -37,6 +38,7 @@ impl Tree {
                 Ok(each(directories, |(path, labels)| self.finish(&path, labels).map(flag)))
             }
             Ask::Delete { trash, paths } => self.delete(&trash, paths),
+            Ask::Rename(all) => Ok(each(all, |moving| self.rename(&moving))),
             Ask::Sync => Durability::all(self.root.fd())
                 .map(|()| Vec::new())
                 .map_err(|error| Fault::os("make durable what was written to", self.root.path(), error)),
@@ -175,6 +177,15 @@ impl Tree {
         let object = Object { key: "/".to_owned(), labels: Some(labels), ..Object::default() };
         let wanted = Posix::read(&object).attributes(Stamp::now(), self.birth.umask, self.with_owner);
         dress_directory(&self.root, check(path)?, &wanted, self.extended)
+    }
+
+    fn rename(&self, moving: &Moving) -> fault::Result<Vec<u8>> {
+        check(&moving.from)?;
+        let dir = self.place_of(&moving.to)?;
+        let object = Object { labels: Some(moving.labels.clone()), ..Object::default() };
+        let making = self.making(&moving.to, dir.as_fd());
+        take(&making, moving, (&Posix::read(&object), Stamp::now()), self.extended)
+            .map(|moved| vec![moved as u8])
     }
 
     fn delete(&self, trash: &[u8], paths: Vec<Vec<u8>>) -> fault::Result<Vec<u8>> {

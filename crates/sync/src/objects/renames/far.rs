@@ -1,0 +1,187 @@
+//! To a tree on another host, many at once, and from one.
+
+use std::os::fd::AsFd as _;
+
+use chunk::Id;
+use store::objects::Labels;
+use store::{Kind, Root, Stamp, read_full};
+
+use super::super::labels::Posix;
+use super::super::making::Making;
+use super::super::side::Place;
+use super::super::upload::Entry;
+use super::super::work::{Done, Hand, Task, Trouble, Work};
+use super::moving::{Moved, Moving, take};
+use super::{Belief, belief};
+use crate::far::Far;
+use crate::index::Known;
+
+/// Files that one question asks for, and bytes of what they have beside content.
+const AT_ONCE: usize = 100;
+const MOST_LABELS: usize = 1 << 20;
+
+/// Files that are about to be renamed on a host.
+#[derive(Default)]
+pub struct Batch {
+    tasks: Vec<(Task, Moving, Known, Option<[u8; 8]>)>,
+    labels: usize,
+    hand: Hand,
+}
+
+impl Batch {
+    /// Adds a task; gives it back where it is to be done like any other. It is full when that is said.
+    pub fn add(&mut self, work: &Work<'_>, root: &Root, task: Task) -> Result<bool, Box<Task>> {
+        match begin(work, &mut self.hand, root, &task) {
+            Ok(Some((moving, known, group))) => {
+                self.labels += size_of(&moving.labels);
+                self.tasks.push((task, moving, known, group));
+                Ok(self.tasks.len() >= AT_ONCE || self.labels >= MOST_LABELS)
+            }
+            // A failure shows again when it is done alone.
+            Ok(None) | Err(_) => Err(Box::new(task)),
+        }
+    }
+
+    /// Has the host do it. Returns what it could not do.
+    pub fn end(&mut self, work: &Work<'_>, far: &Far) -> fault::Result<Vec<Task>> {
+        let tasks = std::mem::take(&mut self.tasks);
+        self.labels = 0;
+        let mut rest = Vec::new();
+        if tasks.is_empty() {
+            return Ok(rest);
+        }
+        work.owe()?;
+        for (_, moving, ..) in &tasks {
+            super::super::finish::touch(work, store::split_last(&moving.from).0)?;
+            super::super::finish::touch(work, store::split_last(&moving.to).0)?;
+        }
+        let asked = tasks.iter().map(|(_, moving, ..)| moving.clone()).collect();
+        for ((task, moving, known, group), moved) in tasks.into_iter().zip(far.rename(asked)?) {
+            if !matches!(moved, Ok(Moved::Renamed | Moved::Copied)) {
+                rest.push(task);
+                continue;
+            }
+            if matches!(moved, Ok(Moved::Renamed)) {
+                let (dir, name) = store::split_last(&moving.from);
+                work.ledger.gone(dir, name);
+                work.counters.moved_away.one();
+            }
+            if let (Some(group), Some(id)) = (group, known.id) {
+                super::super::finish::link_later(work, group, &moving.to, id)?;
+            }
+            work.moved(moving.size);
+            work.ended(&moving.to, Ok(Done::Known(known)));
+        }
+        Ok(rest)
+    }
+}
+
+fn size_of(labels: &Labels) -> usize {
+    labels.iter().map(|(name, value)| name.len() + value.len()).sum()
+}
+
+type Begun = (Moving, Known, Option<[u8; 8]>);
+
+/// What a host is to be asked, if the file of this tree is the one that had the old name.
+fn begin(work: &Work<'_>, hand: &mut Hand, root: &Root, task: &Task) -> Result<Option<Begun>, Trouble> {
+    let (path, wanted) = (&task.found.path, &task.found.known);
+    let Some(old) = &task.old else { return Ok(None) };
+    let entry = Entry::open(root, hand, path)?;
+    let (Some(file), Kind::File) = (&entry.file, entry.meta.kind) else { return Ok(None) };
+    let meta = &entry.meta;
+    if (meta.size, meta.mtime, meta.inode) != (wanted.size, wanted.mtime, wanted.inode) {
+        return Ok(None);
+    }
+    let sure = match belief(work, &old.known, meta.ctime) {
+        Belief::No => false,
+        Belief::Sure => true,
+        Belief::ByHash => {
+            Some(hash(work, &entry)?.short()) == old.known.id && entry.is_still(root, path, file)?
+        }
+    };
+    let doubts = !work.believes_looks() || work.is_after_crash() || work.verifies();
+    if !sure || doubts && old.known.id.is_none() {
+        return Ok(None);
+    }
+    let posix = Posix::of(meta, entry.named(work.options.extended, root, path)?);
+    let moving = Moving {
+        from: store::below(&old.dir, &old.name),
+        to: path.clone(),
+        size: meta.size,
+        mtime: old.known.mtime,
+        id: old.known.id.filter(|_| doubts).map_or_else(Vec::new, |id| id.to_vec()),
+        goes: old.goes,
+        labels: posix.labels(&work.destination_store()?.abilities).0,
+    };
+    let known = Known { racy: work.is_racy(meta.ctime), id: old.known.id, ..Known::of(meta) };
+    Ok(Some((moving, known, posix.group)))
+}
+
+/// The hash of a file of this tree.
+pub fn hash(work: &Work<'_>, entry: &Entry<'_>) -> Result<Id, Trouble> {
+    let Some(file) = &entry.file else { return Err(Trouble::Vanished) };
+    let (mut hasher, mut buffer, mut at) = (blake3::Hasher::new(), vec![0; 1 << 20], 0);
+    loop {
+        if work.stopping() {
+            return Err(Trouble::Stopped);
+        }
+        let length = read_full(file.as_fd(), &mut buffer, at).map_err(|_| Trouble::Vanished)?;
+        if length == 0 {
+            return Ok(Id(*hasher.finalize().as_bytes()));
+        }
+        hasher.update(&buffer[..length]);
+        work.counters.bytes_read.add(length as u64);
+        at += length as u64;
+    }
+}
+
+/// Brings a large file of a host by renaming what this tree has of it. `None` where it must be read after all.
+pub fn fetch(
+    work: &Work<'_>,
+    place: &Place,
+    making: &Making<'_>,
+    task: &Task,
+) -> Result<Option<Done>, Trouble> {
+    let (Some(old), Some(far)) = (&task.old, place.far.as_deref()) else { return Ok(None) };
+    let found = &task.found;
+    let object = place.look(&found.key)?;
+    let posix = Posix::read(&object);
+    if object.size != found.known.size || posix.mtime != Some(found.known.mtime) || posix.spilled.is_some() {
+        return Ok(None);
+    }
+    let sure = match belief(work, &old.known, found.known.ctime) {
+        Belief::No => false,
+        Belief::Sure => true,
+        Belief::ByHash => Some(far.hash(&found.key)?.1.short()) == old.known.id,
+    };
+    let doubts = !work.believes_looks() || work.is_after_crash() || work.verifies();
+    if !sure || doubts && old.known.id.is_none() {
+        return Ok(None);
+    }
+    let from = store::below(&old.dir, &old.name);
+    work.owe()?;
+    super::super::finish::touch(work, &old.dir)?;
+    let moving = Moving {
+        from,
+        to: found.path.clone(),
+        size: object.size,
+        mtime: found.known.mtime,
+        id: old.known.id.filter(|_| doubts).map_or_else(Vec::new, |id| id.to_vec()),
+        goes: old.goes,
+        labels: Labels::new(),
+    };
+    match take(making, &moving, (&posix, Stamp::now()), work.options.extended)? {
+        Moved::Not => return Ok(None),
+        Moved::Renamed => {
+            work.ledger.gone(&old.dir, &old.name);
+            work.counters.moved_away.one();
+        }
+        Moved::Copied => {}
+    }
+    if let (Some(group), Some(id)) = (posix.group, old.known.id) {
+        super::super::finish::link_later(work, group, &found.path, id)?;
+    }
+    work.moved(object.size);
+    let racy = work.is_racy_object(found);
+    Ok(Some(Done::Known(Known { id: old.known.id, racy, ..found.known })))
+}
