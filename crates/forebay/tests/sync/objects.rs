@@ -116,3 +116,38 @@ fn a_missing_bucket_and_missing_credentials_are_told_in_plain_words() {
     command.env_remove("AWS_ACCESS_KEY_ID").env_remove("AWS_SECRET_ACCESS_KEY").env("HOME", place.path(""));
     call(command).assert_failed(1, &["there are no credentials", "AWS_ACCESS_KEY_ID"]);
 }
+
+#[test]
+fn chunks_are_made_read_and_pruned_as_people_type_it() {
+    let Some(server) = servers::s3("chunks as people type them") else { return };
+    let place = Place::new();
+    place.write(&[("a", "1"), ("d/b", &"2".repeat(5000))]);
+    let (source, url) = (place.source().display().to_string(), format!("{}p", server.url));
+    let go = |from: &str, to: &str, flags: &[&str]| {
+        let state = place.path(&format!("state-{}", from == source));
+        call(command(&server, from, to, &[&["--state", state.to_str().unwrap()], flags].concat()))
+    };
+    let well = |from: &str, to: &str, flags: &[&str]| {
+        let call = go(from, to, flags);
+        assert_eq!(call.code, Some(0), "{call:?}");
+        call
+    };
+    well(&source, &url, &["--layout", "chunks"]);
+    place.write(&[("c", "3")]);
+    std::fs::remove_file(place.source().join("a")).unwrap();
+    well(&source, &url, &["--delete"]);
+    let back = place.destination().display().to_string();
+    well(&url, &back, &["--manifest", "1"]);
+    assert!(place.has("a") && !place.has("c"));
+    well(&url, &back, &["--delete"]);
+    place.assert_equal();
+    let plan = well(&source, &url, &["--prune", "1", "--dry-run"]);
+    assert!((plan.out + &plan.err).contains("would remove 1 manifests"), "the plan is not shown");
+    well(&source, &url, &["--prune", "1"]);
+    go(&url, &back, &["--manifest", "1"]).assert_failed(1, &["has no manifest 1"]);
+    // What can't be is refused with what to do.
+    go(&source, &url, &["--layout", "files"]).assert_failed(1, &["holds a chunk store"]);
+    go(&url, &back, &["--prune", "1"]).assert_failed(2, &["--prune needs a place in an object store"]);
+    go(&source, &url, &["--manifest", "1"]).assert_failed(2, &["--manifest needs a place"]);
+    go(&source, &back, &["--layout", "chunks"]).assert_failed(2, &["--layout needs a place"]);
+}

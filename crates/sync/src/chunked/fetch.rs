@@ -28,34 +28,27 @@ pub fn fetch(
 ) -> Result<Id, Trouble> {
     let entry = chunked.find(making.path)?.filter(|entry| entry.tag() == object.tag);
     let entry = entry.ok_or_else(|| changed(&chunked.store.shown(), &object.key))?;
-    let (_, pieces) = chunked.pieces(&entry.content, &(0..entry.size))?;
-    let old = if work.options.delta == Delta::Off {
-        None
-    } else {
-        Old::open(work, making, chunked.marker.cutter())?
-    };
-    let groups = groups(&pieces);
+    let cutter = chunked.marker.cutter();
+    let old = if work.options.delta == Delta::Off { None } else { Old::open(work, making, cutter)? };
     let fetching = Fetching { work, chunked, making, draft, sparse, old };
-    let (next, broken) = (AtomicUsize::new(0), Mutex::new(None::<Trouble>));
-    let run = || {
-        while lock(&broken).is_none() {
-            let Some((at, group)) = groups.get(next.fetch_add(1, Ordering::Relaxed)) else { return };
-            if let Err(trouble) = fetching.group(*at, group) {
-                lock(&broken).get_or_insert(trouble);
+    match &entry.content {
+        Content::Inline(bytes) => drop(making.write_piece(draft, bytes, 0, sparse)?),
+        Content::Chunks(_, pieces) => fetching.all(0, pieces)?,
+        // List by list: a file may be larger than memory holds chunks of.
+        Content::Lists(_, lists) => {
+            let mut at = 0;
+            for list in lists {
+                fetching.all(at, &chunked.listed(list)?)?;
+                at += list.content;
             }
         }
-    };
-    std::thread::scope(|scope| {
-        (1..PIECES_AT_ONCE).for_each(|_| drop(scope.spawn(run)));
-        run();
-    });
-    let broken = lock(&broken).take();
-    broken.map_or(Ok(entry.content.id()), Err)
+    }
+    Ok(entry.content.id())
 }
 
-/// Pieces that are fetched together, and where they begin.
-fn groups(pieces: &[Piece]) -> Vec<(u64, &[Piece])> {
-    let (mut groups, mut start, mut at, mut end) = (Vec::new(), 0, 0, 0);
+/// Pieces that are fetched together, and where they begin; the first begins at `at`.
+fn groups(mut at: u64, pieces: &[Piece]) -> Vec<(u64, &[Piece])> {
+    let (mut groups, mut start, mut end) = (Vec::new(), 0, at);
     for (number, piece) in pieces.iter().enumerate() {
         end += u64::from(piece.length);
         if end - at >= PIECE || number + 1 == pieces.len() {
@@ -76,6 +69,26 @@ struct Fetching<'a, 'b> {
 }
 
 impl Fetching<'_, '_> {
+    /// Pieces side by side, several groups at once.
+    fn all(&self, at: u64, pieces: &[Piece]) -> Result<(), Trouble> {
+        let groups = groups(at, pieces);
+        let (next, broken) = (AtomicUsize::new(0), Mutex::new(None::<Trouble>));
+        let run = || {
+            while lock(&broken).is_none() {
+                let Some((at, group)) = groups.get(next.fetch_add(1, Ordering::Relaxed)) else { return };
+                if let Err(trouble) = self.group(*at, group) {
+                    lock(&broken).get_or_insert(trouble);
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            (1..PIECES_AT_ONCE.min(groups.len())).for_each(|_| drop(scope.spawn(run)));
+            run();
+        });
+        let broken = lock(&broken).take();
+        broken.map_or(Ok(()), Err)
+    }
+
     fn group(&self, mut at: u64, pieces: &[Piece]) -> Result<(), Trouble> {
         if self.work.stopping() {
             return Err(Trouble::Stopped);

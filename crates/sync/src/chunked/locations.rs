@@ -107,6 +107,8 @@ impl Locations {
 
     /// Brings everything in order.
     pub fn settle(&mut self) {
+        // No more than is needed: twice as much would be the largest thing in memory.
+        self.sorted.reserve_exact(self.recent.len());
         self.sorted.extend(self.recent.drain().map(|(_, spot)| spot));
         self.sorted.sort_unstable();
     }

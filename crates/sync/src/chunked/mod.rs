@@ -83,7 +83,9 @@ struct Passed {
 impl Chunked {
     /// Keeps in `dir` what need not be fetched again, and sorts there.
     pub fn settle_in(&self, dir: &std::path::Path) {
-        self.cache.keep_in(dir.join("chunks"));
+        // A job may be between two chunk stores.
+        let place = &Id::of(self.store.shown().as_bytes()).to_string()[..16];
+        self.cache.keep_in(dir.join(format!("chunks-{place}")));
         lock(&self.changes).get_or_insert_with(|| Spool::new(dir));
     }
 

@@ -10,7 +10,7 @@ use store::{Kind, Stamp};
 
 use super::Chunked;
 use super::feed::Feed;
-use super::format::{Content, Entry, Piece};
+use super::format::{Content, Entry, Lists, Piece};
 use crate::job::lock;
 use crate::objects::labels::{Posix, others};
 use crate::objects::scan::place_of;
@@ -99,6 +99,16 @@ impl Chunked {
         changes.get_or_insert_with(|| Spool::new(&std::env::temp_dir())).push(&record)
     }
 
+    /// The chunks of a piece of a list.
+    pub fn listed(&self, list: &Lists) -> fault::Result<Vec<Piece>> {
+        let mut pieces = Vec::new();
+        self.read::<Fault>(&[list.list], &mut |_, bytes| {
+            pieces = Piece::of_list(bytes, list.content)?;
+            Ok(())
+        })?;
+        Ok(pieces)
+    }
+
     /// The chunks of an entry that have any of `range`, and where the first of them begins.
     pub fn pieces(&self, content: &Content, range: &Range<u64>) -> fault::Result<(u64, Vec<Piece>)> {
         match content {
@@ -109,12 +119,7 @@ impl Chunked {
                 for list in lists {
                     let end = at + list.content;
                     if at < range.end && range.start < end {
-                        let mut bytes = Vec::new();
-                        self.read::<Fault>(&[list.list], &mut |_, found| {
-                            bytes = found.to_vec();
-                            Ok(())
-                        })?;
-                        let (first, some) = overlapping(&Piece::of_list(&bytes, list.content)?, at, range);
+                        let (first, some) = overlapping(&self.listed(list)?, at, range);
                         start.get_or_insert(first);
                         all.extend(some);
                     }

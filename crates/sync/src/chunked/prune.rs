@@ -112,8 +112,9 @@ impl Chunked {
                     Content::Chunks(_, pieces) => self.mark(ids(pieces), needed)?,
                     Content::Lists(_, lists) => {
                         self.mark(lists.iter().map(|list| list.list.id).collect(), needed)?;
-                        let (_, pieces) = self.pieces(&entry.content, &(0..entry.size))?;
-                        self.mark(ids(&pieces), needed)?;
+                        for list in lists {
+                            self.mark(ids(&self.listed(list)?), needed)?;
+                        }
                     }
                 }
             }

@@ -19,6 +19,8 @@ use crate::index::Known;
 use crate::job::lock;
 use crate::options::Verify;
 
+/// Files of a chunk store larger than this are compared with an old copy, bytes.
+const CHUNKED: u64 = 1 << 20;
 /// No path to a symlink's target is longer.
 const LONGEST_TARGET: u64 = 4096;
 
@@ -121,7 +123,7 @@ impl Target<'_, '_> {
 
     fn fetch(&self, task: &Task, ahead: Ahead) -> Result<Done, Trouble> {
         let (work, place, found) = (self.work, self.place, &task.found);
-        let large = found.known.size > PIECE;
+        let large = found.known.size > PIECE || self.comes_in_chunks(found.known.size);
         let (object, content) = if let Some(ahead) = ahead {
             ahead.map(|(object, bytes)| (object, Some(bytes)))?
         } else if large || task.todo == Todo::Recheck || !place.abilities.labels_with_content {
@@ -151,7 +153,7 @@ impl Target<'_, '_> {
         }
         let read_tag = Some(&object.tag[..]).filter(|tag| !tag.is_empty() && place.abilities.tied_reads);
         let id = match posix.kind {
-            Kind::File if object.size > PIECE && place.chunked.is_some() => {
+            Kind::File if content.is_none() && self.comes_in_chunks(object.size) => {
                 self.chunked_file(&object, &posix)?
             }
             Kind::File if object.size > PIECE => {
@@ -290,9 +292,14 @@ impl Target<'_, '_> {
         self.settle(draft, done)
     }
 
+    /// Whether a file of this size may have chunks that an old copy has too.
+    fn comes_in_chunks(&self, size: u64) -> bool {
+        self.place.chunked.is_some() && size > CHUNKED
+    }
+
     /// By chunks, taking what an old copy has.
     fn chunked_file(&self, object: &Object, posix: &Posix) -> Result<Id, Trouble> {
-        let _turn = self.work.large();
+        let _turn = (object.size > PIECE).then(|| self.work.large());
         let draft = self.making.draft()?;
         let Some(chunked) = self.place.chunked.as_deref() else { return Err(Trouble::Stopped) };
         let filled = chunked::fetch(self.work, chunked, (&self.making, &draft), (object, posix.sparse));

@@ -283,7 +283,10 @@ impl Job<'_, '_> {
             Side::Tree(_) => 1,
         };
         let shown = work.source.shown();
+        // A list that can't be read is told as that; nothing counts as gone.
+        let is_damaged = work.source_chunks().is_some() && source.unseen.contains(&[][..]);
         if source.count <= own
+            && !is_damaged
             && (known_entries > own || options.delete.is_some())
             && !options.allow_empty_source
             && !work.stopping()
@@ -368,8 +371,10 @@ impl Job<'_, '_> {
         }
         if work.watcher.stopping() {
             if let Some(chunked) = work.destination_chunks() {
-                // What is at hand need not be sent again.
-                chunked.flush()?;
+                // What is at hand need not be sent again; if it can't be sent now, nothing is lost but time.
+                if let Err(fault) = chunked.flush() {
+                    tracing::debug!("{fault}");
+                }
             }
             return Ok(End::Stopped);
         }

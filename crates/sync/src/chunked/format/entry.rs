@@ -119,7 +119,11 @@ impl Content {
             2 => {
                 let (count, mut lists) = (take(from)?, Vec::new());
                 for _ in 0..count {
-                    lists.push(Lists { list: Piece::take(from)?, content: take(from)? });
+                    let list = Lists { list: Piece::take(from)?, content: take(from)? };
+                    if list.content == 0 {
+                        return Err(damaged("an entry"));
+                    }
+                    lists.push(list);
                 }
                 Ok(Self::Lists(take_id(from)?, lists))
             }

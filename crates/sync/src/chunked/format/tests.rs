@@ -24,7 +24,7 @@ fn content() -> impl Strategy<Value = Content> {
     let id = any::<u64>().prop_map(|number| Id::of(&number.to_le_bytes()));
     let pieces = proptest::collection::vec((any::<u64>(), 1u32..1 << 20), 0..5);
     let pieces = pieces.prop_map(|some| some.into_iter().map(|(n, length)| piece(n, length)).collect());
-    let lists = proptest::collection::vec((any::<u64>(), 1u32..1 << 20, 0u64..1 << 40), 0..4);
+    let lists = proptest::collection::vec((any::<u64>(), 1u32..1 << 20, 1u64..1 << 40), 0..4);
     let lists = lists.prop_map(|some| {
         some.into_iter().map(|(n, length, content)| Lists { list: piece(n, length), content }).collect()
     });

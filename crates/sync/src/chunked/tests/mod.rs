@@ -146,11 +146,12 @@ fn a_long_list_of_chunks_stands_apart() {
 /// A change of the tree, broken at every call that it makes.
 #[test]
 fn a_failure_of_any_call_leaves_the_old_tree_or_the_new() {
-    for answer_lost in [false, true] {
+    // One call fails, one is done but not heard of, all fail from there on as after a kill.
+    for (answer_lost, count) in [(false, 1), (true, 1), (false, u64::MAX)] {
         for from in 0.. {
             let memory = Arc::new(Memory::default());
             write_all(&writer(&memory), &some(1)).unwrap();
-            let plan = Plan { from: Some(from), count: 1, temporary: false, answer_lost };
+            let plan = Plan { from: Some(from), count, temporary: false, answer_lost };
             let faulty = Arc::new(Faulty::new(memory.clone(), plan));
             let done = opened(Box::new(faulty.clone()), Role::Destination)
                 .and_then(|chunked| write_all(&chunked, &some(2)));
@@ -290,4 +291,22 @@ fn a_store_without_conditions_is_written_with_care_and_not_pruned() {
     assert_eq!(write_all(&two, &some(3)).unwrap_err().kind(), FaultKind::Refused);
     assert_eq!(tree(&memory), some(2));
     assert_eq!(plain().prune(1, false).unwrap_err().kind(), FaultKind::Unsupported);
+}
+
+#[test]
+fn a_list_that_repeats_itself_is_read_piece_by_piece() {
+    // An entry of a few hundred bytes that says it has a thousand million chunks.
+    let memory = Arc::new(Memory::default());
+    let chunked = writer(&memory);
+    let piece = chunked.keep(super::packer::Of::Files, &noise(1000, 1)).unwrap();
+    let list = super::format::Piece::list(&vec![piece; 100_000]);
+    let list = chunked.keep(super::packer::Of::Tree, &list).unwrap();
+    let lists = vec![super::format::Lists { list, content: 100_000_000 }; 10_000];
+    let content = super::format::Content::Lists(chunk::Id::of(b""), lists);
+    chunked.flush().unwrap();
+    let at = 999_999_000_000;
+    let (first, pieces) = chunked.pieces(&content, &(at..at + 1500)).unwrap();
+    assert_eq!((first, pieces.len()), (at, 2));
+    let found = chunked.content(&content, at + 500..at + 1500).unwrap();
+    assert_eq!(found, [&noise(1000, 1)[500..], &noise(1000, 1)[..500]].concat());
 }

@@ -19,7 +19,7 @@ pub fn chunks(place: &Place, filter: &Filter, (ear, scratch): (&dyn Ear, &Path))
     let Some(chunked) = &place.chunked else {
         return Err(Fault::new(fault::Kind::Bug, "it is no chunk store"));
     };
-    let mut entries = chunked.all();
+    let (mut entries, mut last, mut count) = (chunked.all(), Vec::new(), 0);
     loop {
         if ear.stopping() {
             return Err(Fault::new(fault::Kind::Interrupted, "stopped"));
@@ -27,9 +27,13 @@ pub fn chunks(place: &Place, filter: &Filter, (ear, scratch): (&dyn Ear, &Path))
         let first = entries.peek().map(|at| path_of_place(&at.first)).unwrap_or_default();
         match entries.next(chunked) {
             Ok(None) => break,
-            Ok(Some(some)) => {
-                some.iter().try_for_each(|entry| keep(place, filter, ear, &mut spool, entry))?;
-            }
+            Ok(Some(some)) => some.iter().try_for_each(|entry| {
+                if keep(place, filter, ear, &mut spool, entry)? {
+                    count += 1;
+                    imply(&entry.path, &mut last, &mut spool)?;
+                }
+                Ok(())
+            })?,
             Err(fault) if fault.kind() == fault::Kind::Corrupt => {
                 ear.failed(&first, &fault);
                 unseen.insert(Vec::new());
@@ -37,16 +41,17 @@ pub fn chunks(place: &Place, filter: &Filter, (ear, scratch): (&dyn Ear, &Path))
             Err(fault) => return Err(fault),
         }
     }
-    Ok(Scanned { count: spool.count(), records: spool.sorted()?, unseen })
+    Ok(Scanned { count, records: spool.sorted()?, unseen })
 }
 
+/// Notes an entry, if it takes part.
 fn keep(
     place: &Place,
     filter: &Filter,
     ear: &dyn Ear,
     spool: &mut Spool,
     entry: &Entry,
-) -> fault::Result<()> {
+) -> fault::Result<bool> {
     let is_directory = entry.posix.kind == Kind::Directory;
     let (key, _) = place.key(&entry.path, is_directory);
     let object = Object { key, size: entry.size, tag: entry.tag(), modified: entry.modified, labels: None };
@@ -55,13 +60,21 @@ fn keep(
     let chain = Chain::default();
     if !filter.is_open(&chain) && !filter.allows(&chain, &entry.path, &meta(&found, entry)) {
         ear.left_out();
-        return Ok(());
+        return Ok(false);
     }
     ear.scanned();
-    spool.push(&found.record())?;
-    // What a filter left out above it, or what another program wrote, may lack its directories.
-    let mut dir = store::split_last(&entry.path).0;
-    while !filter.is_open(&chain) && !dir.is_empty() {
+    spool.push(&found.record()).map(|()| true)
+}
+
+/// The directories that an entry is in, whether or not they have entries: a filter may have left them out, and another
+/// program's list may lack them. Those of the entry before are noted already.
+fn imply(path: &[u8], last: &mut Vec<u8>, spool: &mut Spool) -> fault::Result<()> {
+    let mut dir = store::split_last(path).0;
+    if last == dir {
+        return Ok(());
+    }
+    *last = dir.to_vec();
+    while !dir.is_empty() {
         spool.push(&Found::implied(dir.to_vec()).record())?;
         dir = store::split_last(dir).0;
     }

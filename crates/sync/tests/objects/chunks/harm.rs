@@ -244,3 +244,43 @@ fn no_secret_is_in_a_chunk_store() {
         assert!(!server.secrets.iter().any(shows), "{}", object.key);
     }
 }
+
+#[test]
+fn a_damaged_block_of_the_list_deletes_nothing() {
+    let Some(server) = servers::s3("a damaged block") else { return };
+    let place = Place::new(&server);
+    let (source, back) = (place.path("source"), place.path("back"));
+    std::fs::create_dir(&source).unwrap();
+    std::fs::write(source.join("one"), b"one").unwrap();
+    std::fs::write(source.join("two"), b"two").unwrap();
+    let up = up(&place, &source, "p");
+    place.run_well(&up);
+    let down = Order { delete: true, ..place.order(&place.location("p"), &back) };
+    place.run_well(&down);
+    // Small content stands in the list, so that there is one pack.
+    let packs = listed(&server, "p", "packs/");
+    let (store, key) = (open(&server, "p"), &packs[0].key);
+    let mut bytes = store.read_whole(key, 1 << 20).unwrap().1.to_vec();
+    bytes[20] ^= 1;
+    store.write(key, bytes.into(), &Labels::new()).unwrap();
+    std::fs::remove_dir_all(&down.state).unwrap();
+    let report = place.run(&down);
+    assert_eq!((packs.len(), report.entries("deleted")), (1, 0), "{report:#?}");
+    assert_eq!(report.record["state"], "partial", "{report:#?}");
+    assert_equal(&source, &back);
+}
+
+#[test]
+fn packs_are_read_back_where_that_is_asked_for() {
+    let Some(server) = servers::s3("packs that are read back") else { return };
+    let place = Place::new(&server);
+    let source = place.path("source");
+    std::fs::create_dir(&source).unwrap();
+    std::fs::write(source.join("file"), noise(3 << 20, 1)).unwrap();
+    let order = up(&place, &source, "p");
+    let report = place.run_well(&Order { verify: Some(Verify::Transferred), ..order.clone() });
+    assert!(report.bytes("verified_bytes") >= 3 << 20, "{report:#?}");
+    let report = place.run_well(&Order { verify: Some(Verify::All), ..order });
+    assert_eq!(report.bytes("verified_bytes"), 3 << 20, "{report:#?}");
+    assert_eq!(report.bytes("sent_bytes"), 0, "{report:#?}");
+}
