@@ -149,5 +149,8 @@ fn chunks_are_made_read_and_pruned_as_people_type_it() {
     go(&source, &url, &["--layout", "files"]).assert_failed(1, &["holds a chunk store"]);
     go(&url, &back, &["--prune", "1"]).assert_failed(2, &["--prune needs a place in an object store"]);
     go(&source, &url, &["--manifest", "1"]).assert_failed(2, &["--manifest needs a place"]);
-    go(&source, &back, &["--layout", "chunks"]).assert_failed(2, &["--layout needs a place"]);
+    for more in [&[][..], &["--watch"]] {
+        let flags = [&["--layout", "chunks"], more].concat();
+        go(&source, &back, &flags).assert_failed(2, &["--layout needs a place"]);
+    }
 }

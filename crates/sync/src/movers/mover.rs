@@ -50,6 +50,7 @@ pub fn move_together(
 /// What `who`, several of them, can't do.
 pub fn check(options: &Options, who: &str) -> fault::Result<()> {
     let refused = |what: &str| Fault::new(Kind::Usage, format!("{who} can't do {what}"));
+    crate::objects::check_layout(options)?;
     if crate::objects::has_location(options) {
         return Err(refused("object stores or other hosts")
             .hint("give paths that are mounted on every host, or let one process do it alone"));

@@ -82,6 +82,7 @@ pub fn watch(
     if options.dry_run {
         return Err(Fault::new(Kind::Usage, "a watch can't be a dry run").hint("leave one of both away"));
     }
+    crate::objects::check_layout(options)?;
     if crate::objects::has_location(options) {
         return Err(Fault::new(Kind::Usage, "only two trees of this host can be watched")
             .hint("sync again from time to time, without --watch"));
