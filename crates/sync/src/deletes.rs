@@ -9,6 +9,7 @@ use store::{Errno, Kind, Lister, Meta, meta_of_entry};
 use crate::event::Act;
 use crate::filter::Chain;
 use crate::job::{Desk, Job, Trouble, lock};
+use crate::large;
 use crate::movers::PROBE;
 use crate::options::Deletes;
 
@@ -161,6 +162,9 @@ impl Sweep<'_, '_> {
         }
         job.open_up(dir);
         self.take_away(dir, name, path, &meta).map_err(|error| job.at_destination("remove", path, error))?;
+        if meta.kind == Kind::File {
+            large::forget(job, path, &meta)?;
+        }
         job.counters.deleted.one();
         Ok(())
     }

@@ -210,6 +210,10 @@ fn a_large_file_that_is_renamed_and_then_changed_sends_what_changed() {
     assert!(travelled(&record)[1] <= 2 << 16, "{record}");
     // What was known of its leaves went with it: one list, of this name.
     assert_eq!(std::fs::read_dir(place.path("state/leaves")).unwrap().count(), 1);
+    // And goes when the file does.
+    std::fs::remove_file(place.source().join("dir/large")).unwrap();
+    place.sync_well(&["--delete"]);
+    assert_eq!(std::fs::read_dir(place.path("state/leaves")).unwrap().count(), 0);
 }
 
 #[test]

@@ -147,4 +147,4 @@ fn key(path: &[u8]) -> String {
 }
 
 pub use begin::{large_draft_has_notes, sweep};
-pub use stored::moved_on;
+pub use stored::{forget, moved_on};

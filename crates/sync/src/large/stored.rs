@@ -40,3 +40,12 @@ pub fn moved_on(
     }
     Ok(())
 }
+
+/// The destination's file at `path`, which was `before`, is gone: nothing of its content is kept.
+pub fn forget(job: &Job<'_>, path: &[u8], before: &Meta) -> fault::Result<()> {
+    if before.size <= chunk::LEAF {
+        return Ok(());
+    }
+    let key = key(path);
+    ["leaves", "chunks"].into_iter().try_for_each(|kind| job.state.remove(&format!("{kind}/{key}")))
+}

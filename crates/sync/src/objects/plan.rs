@@ -7,7 +7,7 @@ use store::Kind;
 
 use super::known::KnownStream;
 use super::remove::{self, Extras};
-use super::renames::{Batch, Renames};
+use super::renames::{self, Batch, Renames};
 use super::scan::{Found, Stream};
 use super::side::Side;
 use super::work::{Task, Todo, Trouble, Work};
@@ -36,7 +36,15 @@ pub fn plan(
     give: &mut dyn FnMut(Task) -> bool,
 ) -> fault::Result<()> {
     let unseen = std::mem::take(&mut sides.unseen);
-    let mut planner = Planner { work, unseen, extras, give, touched: None, renames: Renames::new(work) };
+    let mut planner = Planner {
+        work,
+        unseen,
+        extras,
+        give,
+        touched: None,
+        renames: Renames::new(work),
+        batch: Batch::default(),
+    };
     let listed = sides.there.is_some();
     loop {
         let there_place = sides.there.as_ref().and_then(Stream::place);
@@ -74,6 +82,7 @@ struct Planner<'a, 'b> {
     /// The directory of the tree whose attributes were kept last.
     touched: Option<Vec<u8>>,
     renames: Renames,
+    batch: Batch,
 }
 
 /// Whether nothing has changed since the last sync.
@@ -141,7 +150,11 @@ impl Planner<'_, '_> {
         }
         let old = there.map(|there| there.known.kind).or(known.map(|known| known.kind));
         let replaces = old.is_some_and(|old| (old == Kind::Directory) != is_directory);
-        self.start(Task { found, todo, known, replaces, old: None })
+        let task = Task { found, todo, known, replaces, old: None };
+        match renames::itself(work, &task) {
+            Some(old) => self.together(Task { old: Some(Box::new(old)), ..task }),
+            None => self.start(task),
+        }
     }
 
     /// Hands a task to the workers. Its directory is there.
@@ -169,23 +182,29 @@ impl Planner<'_, '_> {
     fn end(mut self) -> fault::Result<()> {
         let work = self.work;
         let renames = std::mem::replace(&mut self.renames, Renames::new(work));
-        let mut batch = Batch::default();
         renames.end(work, &mut |task| {
-            let (Side::Tree(root), Some(far)) = (&work.source, work.destination_far()) else {
-                return self.start(task);
-            };
-            match batch.add(work, root, task) {
-                Ok(false) => {}
-                Ok(true) => self.end_batch(&mut batch, far)?,
-                Err(task) => return self.start(*task),
-            }
-            Ok(!work.stopping())
+            if task.old.is_some() { self.together(task) } else { self.start(task) }
         })?;
-        work.destination_far().map_or(Ok(()), |far| self.end_batch(&mut batch, far))
+        work.destination_far().map_or(Ok(()), |far| self.end_batch(far))
     }
 
-    fn end_batch(&mut self, batch: &mut Batch, far: &Far) -> fault::Result<()> {
-        batch.end(self.work, far)?.into_iter().try_for_each(|task| self.start(task).map(drop))
+    /// Where another host has the content of a file already: many are asked for at once.
+    fn together(&mut self, task: Task) -> fault::Result<bool> {
+        let work = self.work;
+        let (Side::Tree(root), Some(far)) = (&work.source, work.destination_far()) else {
+            return self.start(task);
+        };
+        match self.batch.add(work, root, task) {
+            Ok(false) => {}
+            Ok(true) => self.end_batch(far)?,
+            Err(task) => return self.start(Task { old: None, ..*task }),
+        }
+        Ok(!work.stopping())
+    }
+
+    fn end_batch(&mut self, far: &Far) -> fault::Result<()> {
+        let rest = self.batch.end(self.work, far)?;
+        rest.into_iter().try_for_each(|task| self.start(Task { old: None, ..task }).map(drop))
     }
 
     /// Something in a directory of the tree is about to change.

@@ -20,6 +20,9 @@ pub fn upload(work: &Work<'_>, hand: &mut Hand, root: &Root, task: &Task) -> Res
         work.counters.skipped.one();
         return Ok(Done::Known(task.known.unwrap_or(task.found.known)));
     }
+    if let Some(known) = super::renames::dress(work, hand, root, task)? {
+        return Ok(Done::Known(known));
+    }
     let path = &task.found.path[..];
     for _ in 0..TRIES {
         if work.stopping() {

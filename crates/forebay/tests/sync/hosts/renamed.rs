@@ -56,6 +56,48 @@ fn a_host_renames_what_was_renamed_here_and_the_other_way_round() {
 }
 
 #[test]
+fn attributes_that_change_alone_travel_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let Some(hosts) = Hosts::new("attributes over ssh", 1) else { return };
+    hosts.fill("source", 150, 3000);
+    std::fs::write(hosts.path("source/middle"), vec![1; 1 << 20]).unwrap();
+    std::fs::write(hosts.path("source/touched"), vec![2; 1 << 20]).unwrap();
+    std::fs::write(hosts.path("source/large"), vec![3; 9 << 20]).unwrap();
+    std::fs::write(hosts.path("source/one"), vec![4; 5000]).unwrap();
+    std::fs::hard_link(hosts.path("source/one"), hosts.path("source/two")).unwrap();
+    rest();
+    let (source, far) = (hosts.tree(0, "source"), hosts.tree(1, "far"));
+    hosts.sync_well(&source, &far, &[]);
+    rest();
+    let before = hosts.path("far/middle").metadata().unwrap().ino();
+    for entry in picture(&hosts.path("source")).keys() {
+        let path = hosts.path("source").join(std::str::from_utf8(entry).unwrap());
+        if path.is_file() {
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
+        }
+    }
+    let touched = std::fs::File::options().write(true).open(hosts.path("source/touched")).unwrap();
+    touched.set_modified(std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_001)).unwrap();
+    // Content that changed with its time put back is no change of attributes.
+    let path = hosts.path("source/d05/5");
+    let time = path.metadata().unwrap().modified().unwrap();
+    std::fs::write(&path, vec![9; 3000]).unwrap();
+    std::fs::File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
+    let record = hosts.sync_well(&source, &far, &[]);
+    hosts.assert_equal("source", "far");
+    assert_eq!(number(&record, "bytes", "sent_bytes"), 3000, "{record:#}");
+    assert_eq!(number(&record, "entries", "updated"), 154, "{record:#}");
+    assert_eq!(hosts.path("far/middle").metadata().unwrap().ino(), before);
+    let again = hosts.sync_well(&source, &far, &["--verify", "all"]);
+    assert_eq!(number(&again, "bytes", "sent_bytes"), 0, "{again:#}");
+    // A copy that somebody changed there gets more than attributes.
+    std::fs::write(hosts.path("far/middle"), "somebody's").unwrap();
+    std::fs::set_permissions(hosts.path("source/middle"), std::fs::Permissions::from_mode(0o600)).unwrap();
+    hosts.sync_well(&source, &far, &[]);
+    hosts.assert_equal("source", "far");
+}
+
+#[test]
 fn a_copy_at_a_host_that_is_not_what_it_was_is_not_renamed() {
     let Some(hosts) = Hosts::new("doubtful copies over ssh", 1) else { return };
     hosts.fill("source", 20, 3000);

@@ -10,9 +10,9 @@ use super::super::labels::Posix;
 use super::super::making::Making;
 use super::super::side::Place;
 use super::super::upload::Entry;
-use super::super::work::{Done, Hand, Task, Trouble, Work};
+use super::super::work::{Done, Hand, PIECE, Task, Trouble, Work};
 use super::moving::{Moved, Moving, take};
-use super::{Belief, belief};
+use super::{Belief, belief, own};
 use crate::far::Far;
 use crate::index::Known;
 
@@ -50,29 +50,67 @@ impl Batch {
         if tasks.is_empty() {
             return Ok(rest);
         }
-        work.owe()?;
+        if tasks.iter().any(|(_, moving, ..)| moving.from != moving.to) {
+            work.owe()?;
+        }
         for (_, moving, ..) in &tasks {
             super::super::finish::touch(work, store::split_last(&moving.from).0)?;
             super::super::finish::touch(work, store::split_last(&moving.to).0)?;
         }
         let asked = tasks.iter().map(|(_, moving, ..)| moving.clone()).collect();
         for ((task, moving, known, group), moved) in tasks.into_iter().zip(far.rename(asked)?) {
-            if !matches!(moved, Ok(Moved::Renamed | Moved::Copied)) {
-                rest.push(task);
-                continue;
+            match moved {
+                Ok(moved @ (Moved::Renamed | Moved::Copied)) => {
+                    note(work, &moving, moved, (&known, group))?;
+                    work.ended(&moving.to, Ok(Done::Known(known)));
+                }
+                _ => rest.push(task),
             }
-            if matches!(moved, Ok(Moved::Renamed)) {
-                let (dir, name) = store::split_last(&moving.from);
-                work.ledger.gone(dir, name);
-                work.counters.moved_away.one();
-            }
-            if let (Some(group), Some(id)) = (group, known.id) {
-                super::super::finish::link_later(work, group, &moving.to, id)?;
-            }
-            work.moved(moving.size);
-            work.ended(&moving.to, Ok(Done::Known(known)));
         }
         Ok(rest)
+    }
+}
+
+/// A host did it.
+fn note(
+    work: &Work<'_>,
+    moving: &Moving,
+    moved: Moved,
+    (known, group): (&Known, Option<[u8; 8]>),
+) -> fault::Result<()> {
+    if let (Some(group), Some(id)) = (group, known.id) {
+        super::super::finish::link_later(work, group, &moving.to, id)?;
+    }
+    if moving.from == moving.to {
+        work.counters.updated.one();
+        return Ok(());
+    }
+    if moved == Moved::Renamed {
+        let (dir, name) = store::split_last(&moving.from);
+        work.ledger.gone(dir, name);
+        work.counters.moved_away.one();
+    }
+    work.moved(moving.size);
+    Ok(())
+}
+
+/// Has a host set the attributes of a file whose content it has under its name. What the index should know; `None` where the
+/// content must be sent.
+pub fn dress(work: &Work<'_>, hand: &mut Hand, root: &Root, task: &Task) -> Result<Option<Known>, Trouble> {
+    let Some(far) = work.destination_far() else { return Ok(None) };
+    let retimed = task.known.is_some_and(|known| known.mtime != task.found.known.mtime);
+    // Of a large one that was touched only what differs is sent anyway, and it is read once for that.
+    let Some(old) = own(task).filter(|_| !retimed || task.found.known.size <= PIECE) else { return Ok(None) };
+    let Task { found, todo, known, replaces, .. } = task;
+    let (found, old) = (found.clone(), Some(Box::new(old)));
+    let asked = Task { found, todo: *todo, known: *known, replaces: *replaces, old };
+    let Some((moving, known, group)) = begin(work, hand, root, &asked)? else { return Ok(None) };
+    match far.rename(vec![moving.clone()])?.pop() {
+        Some(Ok(moved @ (Moved::Renamed | Moved::Copied))) => {
+            note(work, &moving, moved, (&known, group))?;
+            Ok(Some(known))
+        }
+        _ => Ok(None),
     }
 }
 
@@ -89,7 +127,8 @@ fn begin(work: &Work<'_>, hand: &mut Hand, root: &Root, task: &Task) -> Result<O
     let entry = Entry::open(root, hand, path)?;
     let (Some(file), Kind::File) = (&entry.file, entry.meta.kind) else { return Ok(None) };
     let meta = &entry.meta;
-    if (meta.size, meta.mtime, meta.inode) != (wanted.size, wanted.mtime, wanted.inode) {
+    let same = (meta.size, meta.mtime, meta.inode) == (wanted.size, wanted.mtime, wanted.inode);
+    if !same || meta.size == 0 {
         return Ok(None);
     }
     let sure = match belief(work, &old.known, meta.ctime) {
