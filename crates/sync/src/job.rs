@@ -14,6 +14,7 @@ use crate::groups::Groups;
 use crate::guard::Trust;
 use crate::index::{Cache, Knowledge, is_within};
 use crate::judge::Rules;
+use crate::large::Share;
 use crate::ledger::Ledger;
 use crate::names::Names;
 use crate::options::Options;
@@ -42,6 +43,10 @@ pub struct Job<'a> {
     /// What one of several movers does of it, and what it leaves to the others.
     pub part: Option<&'a Part>,
     pub left: Mutex<Left>,
+    /// Other movers, who help with large files.
+    pub share: Option<&'a dyn Share>,
+    /// What was done of somebody else's large file.
+    pub stretch: Mutex<Option<Vec<u8>>>,
     /// Entries that the counters had before.
     pub scanned_before: u64,
     /// It looks at what changed only.
@@ -209,6 +214,8 @@ impl<'a> Job<'a> {
             failures_before: failures(counters),
             part: session.part.as_ref(),
             left: Mutex::default(),
+            share: session.share,
+            stretch: Mutex::default(),
             scanned_before: counters.scanned.get(),
             groups: Groups::default(),
         })

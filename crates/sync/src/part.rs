@@ -9,6 +9,7 @@ use crate::counters::Counters;
 use crate::event::{Event, Stage, Watcher};
 use crate::index::{Known, Section};
 use crate::job::{Desk, Job, lock};
+use crate::large::{Share, Task, do_task};
 use crate::links;
 use crate::options::Options;
 use crate::record::Record;
@@ -27,6 +28,8 @@ pub enum Part {
     Tree(Vec<u8>),
     /// All else, and what the trees left.
     Rest(Rest),
+    /// A stretch of a large file of another's part.
+    Stretch(Task),
 }
 
 /// What is done when the trees are.
@@ -102,6 +105,8 @@ impl Left {
 pub struct Done {
     pub record: Record,
     pub left: Left,
+    /// What was done of a large file of another's part.
+    pub stretch: Option<Vec<u8>>,
     /// Entries that are known in it.
     pub entries: u64,
 }
@@ -113,6 +118,7 @@ pub fn run_part(
     part: Part,
     state: &Path,
     (doubt, distrust): (bool, bool),
+    share: Option<&dyn Share>,
     watcher: &dyn Watcher,
     counters: &Counters,
 ) -> fault::Result<Done> {
@@ -121,13 +127,14 @@ pub fn run_part(
     let scanned = counters.scanned.get();
     let mut session = Session::open_part(options, part, state, &listener)?;
     session.doubt(doubt, distrust);
+    session.share = share;
     let round = session.round(&Scope::All, &listener, counters)?;
     if round.end == crate::record::End::Stopped {
         session.renew_index()?;
     }
     let entries = session.known.entries().max(counters.scanned.get() - scanned);
-    let left = std::mem::take(&mut session.left);
-    Ok(Done { record: session.record(&started, round.end, counters, &listener), left, entries })
+    let (left, stretch) = (std::mem::take(&mut session.left), session.stretch.take());
+    Ok(Done { record: session.record(&started, round.end, counters, &listener), left, stretch, entries })
 }
 
 /// All stages of a part.
@@ -137,6 +144,7 @@ pub fn do_part(job: &Job<'_>, part: &Part) -> fault::Result<()> {
     match part {
         Part::Tree(tree) => do_tree(job, tree),
         Part::Rest(rest) => do_rest(job, rest),
+        Part::Stretch(task) => do_task(job, task),
     }
 }
 

@@ -14,6 +14,7 @@ use crate::event::{Event, Stage, Watcher};
 use crate::guard::{Trust, guard, is_still_there, recover, renew_index, trust};
 use crate::index::{Index, Knowledge};
 use crate::job::{Job, lock};
+use crate::large::Share;
 use crate::options::Options;
 use crate::part::{Left, Part};
 use crate::record::{End, Entries, Record, Sizes, VERSION};
@@ -37,6 +38,10 @@ pub struct Session<'a> {
     pub part: Option<Part>,
     /// What it leaves to the others.
     pub left: Left,
+    /// The others, who help with large files.
+    pub share: Option<&'a dyn Share>,
+    /// What it did of a large file of another's part.
+    pub stretch: Option<Vec<u8>>,
     /// The destination is listed, whatever the index says.
     pub lists: bool,
     /// When all that is known was known.
@@ -89,8 +94,22 @@ impl<'a> Session<'a> {
         recover(&state, trust)?;
         let known = Knowledge::new(Index::open(&state.path("index"))?.map(Arc::new));
         guard(options, watcher, &roots, memory.as_ref(), identities.0, &known)?;
-        let (left, lists, seen) = (Left::default(), false, state.seen());
-        Ok(Self { options, roots, state, known, trust, part, left, lists, seen, identities, _busy: busy })
+        let seen = state.seen();
+        Ok(Self {
+            options,
+            roots,
+            state,
+            known,
+            trust,
+            part,
+            left: Left::default(),
+            share: None,
+            stretch: None,
+            lists: false,
+            seen,
+            identities,
+            _busy: busy,
+        })
     }
 
     /// Somebody else worked here and did not end: what lies at the destination is looked at, and with `distrust` compared by
@@ -141,10 +160,11 @@ impl<'a> Session<'a> {
         let end = end_of(&job, done);
         let again = std::mem::take(&mut *lock(&job.desk.again));
         let left = std::mem::take(&mut *lock(&job.left));
+        let stretch = lock(&job.stretch).take();
         let kept = job.ledger.take_kept();
         let news = job.ledger.has_news();
         drop(job);
-        self.left = left;
+        (self.left, self.stretch) = (left, stretch);
         let folds = match &kept {
             Some(kept) => {
                 kept.iter().try_for_each(|parts| self.known.overlay().apply(parts))?;

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 mod deaths;
+mod large;
 mod place;
 mod ranks;
 mod together;

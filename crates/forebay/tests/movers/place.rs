@@ -118,15 +118,20 @@ impl Mover {
     pub fn ended(&mut self, code: i32) -> String {
         let began = Instant::now();
         loop {
-            let said = std::fs::read_to_string(self.out.with_extension("err")).unwrap();
+            let said = self.said();
             if let Some(status) = self.child.try_wait().unwrap() {
-                let said = std::fs::read_to_string(self.out.with_extension("err")).unwrap();
+                let said = self.said();
                 assert_eq!(status.code(), Some(code), "{said}");
                 return said;
             }
             assert!(began.elapsed() < PATIENCE, "it never ends: {said}");
             std::thread::sleep(Duration::from_millis(20));
         }
+    }
+
+    /// What it said so far.
+    pub fn said(&self) -> String {
+        std::fs::read_to_string(self.out.with_extension("err")).unwrap()
     }
 
     pub fn signal(&self, name: &str) {

@@ -8,6 +8,7 @@ use testkit::lab::{Lab, Slurm};
 use testkit::skip::{Need, can, program};
 use testkit::trees::{Random, trap_tree};
 
+use crate::large::{has_draft, large_file};
 use crate::place::{Mover, Place, wait_until};
 
 const FLAGS: [&str; 4] = ["--delete", "--special-files", "--max-delete", "100000"];
@@ -311,5 +312,28 @@ fn ranks_with_other_storage_at_the_same_path_are_refused() {
         assert!(said.contains("rank 1 on") && said.contains("is other storage here"), "{said}");
         assert!(said.contains(&format!("/{which}`")), "{said}");
         assert_eq!(std::fs::read_dir(place.destination()).unwrap().count(), 0);
+    }
+}
+
+#[test]
+fn ranks_share_a_large_file_and_go_on_inside_of_it() {
+    for words in launchers("ranks that share a large file") {
+        let place = Place::on_one_host();
+        large_file(&place, "source/large", 9);
+        let flags = ["--workers", "1", "--bwlimit", "30MB/s"];
+        let mut run = place.spawn(&mut launched(&place, &words, "2", &flags));
+        let all_have_it = || {
+            let ranks = processes(&place);
+            ranks.len() == 2 && ranks.iter().all(|(_, process)| has_draft(*process))
+        };
+        wait_until("both work on the file", all_have_it);
+        signal(processes(&place)[1].1, "-KILL");
+        wait_until("the end of the run", || run.child.try_wait().unwrap().is_some());
+        wait_until("the end of all ranks", || processes(&place).is_empty());
+        assert!(!place.destination().join("large").exists(), "half a file has its name");
+        let record = record(&launched(&place, &words, "2", &[]).output().unwrap(), 0);
+        assert_eq!(record["entries"]["copied"], 1, "{record}");
+        place.assert_equal();
+        assert_eq!(place.destination().read_dir().unwrap().count(), 1);
     }
 }

@@ -40,10 +40,14 @@ pub fn begin(job: &Job<'_>, pair: &Arc<Pair>, item: Item, attempt: u32) -> Resul
     let dir = pair.destination(job).map_err(|error| job.at_destination("open", &pair.path, error))?;
     std::fs::create_dir_all(job.state.path("parts")).map_err(|e| Fault::os("create", job.state.dir(), e))?;
     std::fs::create_dir_all(job.state.path("leaves")).map_err(|e| Fault::os("create", job.state.dir(), e))?;
-    let start = match resume(job, &path, &meta, dir, &item)? {
+    let resumed = resume(job, &path, &meta, dir, &item)?;
+    let is_resumed = resumed.is_some();
+    let start = match resumed {
         Some(start) => start,
         None => afresh(job, pair, &path, (&source, &meta), dir, &item)?,
     };
+    // The notes that a mover finds are of a file that was shared.
+    let blank = job.share.is_some() && (is_resumed || matches!(start.old, Old::Nothing));
     let page = if matches!(start.old, Old::Moved(_)) { Page::Pieces } else { Page::Draft };
     let notes = start.notes.map_or_else(|| new_notes(job, &path, &meta, &start.page, page), Ok)?;
     let mut leaves = Leaves::unknown(meta.size);
@@ -62,6 +66,8 @@ pub fn begin(job: &Job<'_>, pair: &Arc<Pair>, item: Item, attempt: u32) -> Resul
         page: start.page,
         way: start.way,
         old: start.old,
+        blank,
+        shared: false,
         leaves: Mutex::new(leaves),
         skip,
         next: AtomicU64::new(0),
@@ -79,7 +85,7 @@ fn new_notes(job: &Job<'_>, path: &[u8], meta: &Meta, file: &OwnedFd, page: Page
     Ok(Notes::begin(&notes, path, &Version::of(meta), target, page)?)
 }
 
-fn draft_name(job: &Job<'_>, path: &[u8]) -> Vec<u8> {
+pub fn draft_name(job: &Job<'_>, path: &[u8]) -> Vec<u8> {
     format!("{}large-{}", job.state.draft_prefix(), key(path)).into_bytes()
 }
 

@@ -11,6 +11,7 @@ mod holes;
 mod moved;
 mod notes;
 mod range;
+mod shared;
 mod stored;
 
 use std::os::fd::OwnedFd;
@@ -46,6 +47,10 @@ pub struct Large {
     page: OwnedFd,
     way: Way,
     old: Old,
+    /// The page has nothing but zeros, and what was already copied.
+    blank: bool,
+    /// Other movers help.
+    shared: bool,
     leaves: Mutex<Leaves>,
     /// Ranges that an earlier job did.
     skip: Vec<bool>,
@@ -95,7 +100,11 @@ impl Large {
 pub fn start(job: &Job<'_>, hand: &mut Hand, pair: &Arc<Pair>, item: Item, attempt: u32) {
     let path = pair.below(&item.name);
     match begin::begin(job, pair, item, attempt) {
-        Ok(large) => {
+        Ok(mut large) => {
+            if let Some(share) = job.share.filter(|_| shared::is_worth(&large)) {
+                large.shared = true;
+                return shared::copy(job, hand, &Arc::new(large), share);
+            }
             let large = Arc::new(large);
             call_others(job, &large);
             help(job, hand, &large);
@@ -114,6 +123,9 @@ fn call_others(job: &Job<'_>, large: &Arc<Large>) {
 
 /// Copies ranges until none is left. Whoever does the last one finishes the file.
 pub fn help(job: &Job<'_>, hand: &mut Hand, large: &Arc<Large>) {
+    if let Some(share) = job.share.filter(|_| large.shared) {
+        return shared::help(job, hand, large, share);
+    }
     if let Old::Moved(moved) = &large.old
         && !moved::learn(job, large, moved)
     {
@@ -147,4 +159,5 @@ fn key(path: &[u8]) -> String {
 }
 
 pub use begin::{large_draft_has_notes, sweep};
+pub use shared::{Share, Taken, Task, adopt, do_task};
 pub use stored::{forget, moved_on};

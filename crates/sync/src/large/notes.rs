@@ -30,6 +30,11 @@ impl Version {
         Self { size: meta.size, inode: meta.inode, mtime: meta.mtime, ctime: meta.ctime }
     }
 
+    /// Bytes of the file.
+    pub const fn size(&self) -> u64 {
+        self.size
+    }
+
     /// As bytes on disk.
     pub fn put(&self, out: &mut Vec<u8>) {
         put(out, self.size);

@@ -7,8 +7,8 @@ use super::holes::Holes;
 use super::{Large, Old, RANGE, Way, moved};
 use crate::job::{BUFFER, Hand, Job, Trouble, lock};
 
-/// Copies what differs in one range.
-pub fn copy(job: &Job<'_>, hand: &mut Hand, large: &Large, number: u64) -> Result<(), Trouble> {
+/// Copies what differs in one range; the hashes of its leaves.
+pub fn copy(job: &Job<'_>, hand: &mut Hand, large: &Large, number: u64) -> Result<Vec<Id>, Trouble> {
     let (start, end) = (number * RANGE, large.meta.size.min((number + 1) * RANGE));
     if matches!(large.way, Way::InPlace) {
         large.notes.started(number)?;
@@ -22,7 +22,7 @@ pub fn copy(job: &Job<'_>, hand: &mut Hand, large: &Large, number: u64) -> Resul
     };
     lock(&large.leaves).set(leaf_of(start), &ids);
     large.notes.done(number, &ids)?;
-    Ok(())
+    Ok(ids)
 }
 
 fn pieces(

@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::merge::Verdict;
-use super::queue::{Joined, Lease, Results, Work};
+use super::queue::{Joined, Lease, Results, Stretch, Work};
 use super::told::Told;
 use crate::index::wire::{put_bytes, take_bytes};
 
@@ -48,6 +48,33 @@ pub enum Call {
         held: Lease,
         verdict: Verdict,
     },
+    OpenFile {
+        held: Lease,
+        path: Vec<u8>,
+        head: Vec<u8>,
+        stretches: u64,
+    },
+    TakeStretch {
+        path: Vec<u8>,
+    },
+    ExtendStretch {
+        held: Stretch,
+    },
+    /// With what is done.
+    CommitStretch {
+        held: Stretch,
+    },
+    GiveBackStretch {
+        held: Stretch,
+        failed: bool,
+    },
+    Finished {
+        path: Vec<u8>,
+        known: Vec<u64>,
+    },
+    Begun {
+        held: Lease,
+    },
     Results,
     Blob {
         path: Vec<u8>,
@@ -70,6 +97,11 @@ pub enum Reply {
     Is(bool),
     Joined(Joined),
     Work(Work),
+    Stretch(Option<Stretch>),
+    /// Numbers; what is done follows, in their order.
+    Finished(Vec<u64>),
+    /// Paths, heads and numbers; what is done follows.
+    Begun(Vec<(Vec<u8>, Vec<u8>, Vec<u64>)>),
     Results(Results),
     /// It follows.
     Blob,

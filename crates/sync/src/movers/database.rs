@@ -75,7 +75,7 @@ impl From<&[u8]> for Value {
 }
 
 /// The tables, in words that both databases know.
-pub const TABLES: [&str; 3] = [
+pub const TABLES: [&str; 4] = [
     "CREATE TABLE IF NOT EXISTS forebay_sync_job (
         key TEXT PRIMARY KEY, words TEXT NOT NULL, digest TEXT NOT NULL, probe TEXT NOT NULL,
         round BIGINT NOT NULL, phase TEXT NOT NULL, token BIGINT NOT NULL, lease_ms BIGINT NOT NULL,
@@ -87,4 +87,8 @@ pub const TABLES: [&str; 3] = [
     "CREATE TABLE IF NOT EXISTS forebay_sync_blob (
         job TEXT NOT NULL, path BYTEA NOT NULL, kind TEXT NOT NULL, number BIGINT NOT NULL, bytes BYTEA NOT NULL,
         PRIMARY KEY (job, path, kind, number))",
+    "CREATE TABLE IF NOT EXISTS forebay_sync_stretch (
+        job TEXT NOT NULL, path BYTEA NOT NULL, number BIGINT NOT NULL, part BYTEA NOT NULL, head BYTEA NOT NULL,
+        state TEXT NOT NULL, token BIGINT NOT NULL, lease_ms BIGINT NOT NULL, done BYTEA,
+        PRIMARY KEY (job, path, number))",
 ];

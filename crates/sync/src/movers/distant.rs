@@ -7,9 +7,9 @@ use fleet::Node;
 
 use super::call::{Call, Reply, foreign, pack, unpack};
 use super::merge::Verdict;
-use super::queue::{Found, Joined, Lease, Queue, Results, Work};
+use super::queue::{Begun, Found, Joined, Lease, Queue, Results, Stretch, Work};
 use super::told::Told;
-use crate::event::{Event, Watcher};
+use crate::event::Event;
 
 /// How long somebody who found nothing to do waits before asking again.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -18,17 +18,24 @@ const PAUSE: Duration = Duration::from_millis(100);
 pub struct Distant<'a>(pub &'a Node);
 
 impl Distant<'_> {
-    /// Asks; what was answered, and its blob.
-    fn ask(&self, call: &Call, blobs: &[&[u8]]) -> fault::Result<(Reply, Vec<u8>)> {
+    /// Asks; what was answered, and its blobs.
+    fn ask(&self, call: &Call, blobs: &[&[u8]]) -> fault::Result<(Reply, std::vec::IntoIter<Vec<u8>>)> {
         let answer = self.0.ask(&pack(call, blobs)?)?;
         match unpack(&answer)? {
             (Reply::Failed(told), _) => Err(told.into_fault()),
-            (reply, blobs) => Ok((reply, blobs.into_iter().next().unwrap_or_default())),
+            (reply, blobs) => Ok((reply, blobs.into_iter())),
         }
     }
 
     fn tell(&self, call: &Call, blobs: &[&[u8]]) -> fault::Result<()> {
         self.ask(call, blobs).map(drop)
+    }
+
+    fn is(&self, call: &Call, blobs: &[&[u8]]) -> fault::Result<bool> {
+        match self.ask(call, blobs)?.0 {
+            Reply::Is(so) => Ok(so),
+            _ => Err(foreign()),
+        }
     }
 
     /// Tells the first rank what a person should know: it is the one that speaks.
@@ -76,10 +83,7 @@ impl Queue for Distant<'_> {
     }
 
     fn extend(&mut self, held: &Lease) -> fault::Result<bool> {
-        match self.ask(&Call::Extend { held: held.clone() }, &[])?.0 {
-            Reply::Is(ours) => Ok(ours),
-            _ => Err(foreign()),
-        }
+        self.is(&Call::Extend { held: held.clone() }, &[])
     }
 
     fn commit(
@@ -106,6 +110,47 @@ impl Queue for Distant<'_> {
         self.tell(&Call::End { held: held.clone(), verdict: verdict.clone() }, &[])
     }
 
+    fn open_file(&mut self, held: &Lease, path: &[u8], head: &[u8], stretches: u64) -> fault::Result<()> {
+        let (held, path, head) = (held.clone(), path.to_vec(), head.to_vec());
+        self.tell(&Call::OpenFile { held, path, head, stretches }, &[])
+    }
+
+    fn take_stretch(&mut self, path: &[u8]) -> fault::Result<Option<Stretch>> {
+        match self.ask(&Call::TakeStretch { path: path.to_vec() }, &[])?.0 {
+            Reply::Stretch(stretch) => Ok(stretch),
+            _ => Err(foreign()),
+        }
+    }
+
+    fn extend_stretch(&mut self, held: &Stretch) -> fault::Result<bool> {
+        self.is(&Call::ExtendStretch { held: held.clone() }, &[])
+    }
+
+    fn commit_stretch(&mut self, held: &Stretch, done: &[u8]) -> fault::Result<bool> {
+        self.is(&Call::CommitStretch { held: held.clone() }, &[done])
+    }
+
+    fn give_back_stretch(&mut self, held: &Stretch, failed: bool) -> fault::Result<()> {
+        self.tell(&Call::GiveBackStretch { held: held.clone(), failed }, &[])
+    }
+
+    fn finished(&mut self, path: &[u8], known: &[u64]) -> fault::Result<Vec<(u64, Vec<u8>)>> {
+        match self.ask(&Call::Finished { path: path.to_vec(), known: known.to_vec() }, &[])? {
+            (Reply::Finished(numbers), blobs) => Ok(numbers.into_iter().zip(blobs).collect()),
+            _ => Err(foreign()),
+        }
+    }
+
+    fn begun(&mut self, held: &Lease) -> fault::Result<Vec<Begun>> {
+        let (Reply::Begun(files), mut blobs) = self.ask(&Call::Begun { held: held.clone() }, &[])? else {
+            return Err(foreign());
+        };
+        let with_blobs = |(path, head, numbers): (Vec<u8>, Vec<u8>, Vec<u64>)| {
+            (path, head, numbers.into_iter().zip(blobs.by_ref()).collect())
+        };
+        Ok(files.into_iter().map(with_blobs).collect())
+    }
+
     fn results(&mut self) -> fault::Result<Results> {
         match self.ask(&Call::Results, &[])?.0 {
             Reply::Results(results) => Ok(results),
@@ -115,7 +160,7 @@ impl Queue for Distant<'_> {
 
     fn blob(&mut self, path: &[u8], kind: &str) -> fault::Result<Vec<u8>> {
         match self.ask(&Call::Blob { path: path.to_vec(), kind: kind.to_owned() }, &[])? {
-            (Reply::Blob, blob) => Ok(blob),
+            (Reply::Blob, mut blobs) => Ok(blobs.next().unwrap_or_default()),
             _ => Err(foreign()),
         }
     }
@@ -124,54 +169,4 @@ impl Queue for Distant<'_> {
         std::thread::sleep(longest.min(PAUSE));
         Ok(())
     }
-}
-
-/// The first rank's answer to a question.
-pub fn answer(queue: &mut dyn Queue, watcher: &dyn Watcher, question: &[u8]) -> fault::Result<Vec<u8>> {
-    let mut blob = Vec::new();
-    let done = unpack(question).and_then(|(call, blobs)| serve(queue, watcher, call, blobs, &mut blob));
-    pack(&done.unwrap_or_else(|fault| Reply::Failed(Told::of(&fault))), &[&blob])
-}
-
-fn serve(
-    queue: &mut dyn Queue,
-    watcher: &dyn Watcher,
-    call: Call,
-    blobs: Vec<Vec<u8>>,
-    out: &mut Vec<u8>,
-) -> fault::Result<Reply> {
-    let mut blobs = blobs.into_iter();
-    let mut next = || blobs.next().unwrap_or_default();
-    let done = match call {
-        Call::Join { shown, digest, may_begin } => {
-            return queue.join(&shown, &digest, may_begin).map(Reply::Joined);
-        }
-        Call::Take { round } => return queue.take(round).map(Reply::Work),
-        Call::Extend { held } => return queue.extend(&held).map(Reply::Is),
-        Call::Results => return queue.results().map(Reply::Results),
-        Call::Blob { path, kind } => {
-            *out = queue.blob(&path, &kind)?;
-            return Ok(Reply::Blob);
-        }
-        Call::Divide { token, probe, trees, anew } => {
-            queue.divide(token, &probe, &trees.into_iter().collect(), anew)
-        }
-        Call::Commit { held, entries, record, verdict } => {
-            let found = Found { index: next(), left: next(), entries };
-            queue.commit(&held, &found, &record, verdict.as_ref())
-        }
-        Call::GiveBack { held } => queue.give_back(&held, &next()),
-        Call::Fail { held, words } => queue.fail(&held, &words),
-        Call::End { held, verdict } => queue.end(&held, &verdict),
-        Call::Failed { path, why, unstable } => {
-            let why = why.into_fault();
-            watcher.event(&if unstable { Event::Unstable(&path, &why) } else { Event::Failed(&path, &why) });
-            Ok(())
-        }
-        Call::Note(text) => {
-            watcher.event(&Event::Note(&text));
-            Ok(())
-        }
-    };
-    done.map(|()| Reply::Done)
 }

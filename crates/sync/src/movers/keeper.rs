@@ -4,11 +4,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 
-use super::queue::{Lease, Queue};
 use crate::event::{Event, Watcher};
 use crate::job::lock;
 
-/// Keeps a lease while its part is worked on, and stops the work when it is lost.
+/// Keeps a lease while its work is done, and stops the work when it is lost.
 pub struct Keeper<'a> {
     inner: &'a dyn Watcher,
     lease: Duration,
@@ -26,14 +25,29 @@ impl<'a> Keeper<'a> {
         Self { inner, lease, renewed, lost, ended, told: Mutex::default() }
     }
 
-    pub fn keep(&self, queue: &mut dyn Queue, held: &Lease) {
+    /// Does `work`; meanwhile, `renew` is called again and again. It says whether what we have is still ours.
+    pub fn beside<T>(
+        &self,
+        mut renew: impl FnMut() -> fault::Result<bool> + Send,
+        work: impl FnOnce() -> T,
+    ) -> T {
+        std::thread::scope(|scope| {
+            let keeping = scope.spawn(move || self.keep(&mut renew));
+            let done = work();
+            self.ended.store(true, Ordering::Relaxed);
+            keeping.thread().unpark();
+            done
+        })
+    }
+
+    fn keep(&self, renew: &mut dyn FnMut() -> fault::Result<bool>) {
         while !self.ended.load(Ordering::Relaxed) {
             std::thread::park_timeout(self.lease / 3);
             if self.ended.load(Ordering::Relaxed) {
                 return;
             }
             let before = milliseconds();
-            match queue.extend(held) {
+            match renew() {
                 Ok(true) => self.renewed.store(before, Ordering::Relaxed),
                 Ok(false) => self.lost.store(true, Ordering::Relaxed),
                 // The database may come back before the lease is over.
@@ -43,10 +57,6 @@ impl<'a> Keeper<'a> {
                 }
             }
         }
-    }
-
-    pub fn end(&self) {
-        self.ended.store(true, Ordering::Relaxed);
     }
 
     pub fn has_lost(&self) -> bool {

@@ -12,6 +12,7 @@
 //!
 //! The index of a part lies in the queue: whoever takes the part takes it from there, and puts it back when the part is done.
 
+mod answer;
 mod call;
 mod database;
 mod distant;
@@ -24,8 +25,10 @@ mod postgres;
 mod queue;
 mod ranks;
 mod scratch;
+mod sharing;
 mod sight;
 mod sqlite;
+mod stretches;
 mod tables;
 #[cfg(test)]
 mod tests;

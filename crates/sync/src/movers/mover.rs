@@ -9,12 +9,14 @@ use super::Meeting;
 use super::keeper::Keeper;
 use super::merge::{self, Verdict};
 use super::plan::divide;
-use super::queue::{Doubt, Found, Joined, Lease, Queue, Results, Work, is_lost};
+use super::queue::{Doubt, Found, Joined, Lease, Queue, Results, Stretch, Work, is_lost};
 use super::scratch::Scratch;
+use super::sharing::Sharing;
 use super::sight::Sight;
 use super::tables::Tables;
 use crate::counters::Counters;
 use crate::event::{Event, Watcher};
+use crate::large::{Task, adopt};
 use crate::options::Options;
 use crate::part::{Done, Left, Part, Rest, run_part};
 use crate::record::{End, Entries, Record, Sizes, VERSION};
@@ -79,7 +81,7 @@ impl Mover<'_> {
     /// Joins, and works until the round is over.
     fn go(&self, queue: &mut dyn Queue, renewing: &mut dyn Queue) -> fault::Result<Record> {
         let mut round = self.meet(queue, true)?;
-        self.work_through(queue, Some(renewing), &mut round, &mut |queue, round| {
+        self.work_through(queue, renewing, &mut round, &mut |queue, round| {
             match queue.join(&self.shown(), &self.digest, false) {
                 // Whoever divided it is dead.
                 Ok(Joined::Planner { token, round: now }) => {
@@ -93,11 +95,12 @@ impl Mover<'_> {
         })
     }
 
-    /// Takes parts until there are none; leases are kept by `renewing`, if there is any. `waited` is called whenever there was nothing to take.
+    /// Takes what there is to do until there is nothing. `beside` is another connection, for what goes on meanwhile; `waited`
+    /// is called whenever there was nothing to take.
     pub fn work_through(
         &self,
         queue: &mut dyn Queue,
-        mut renewing: Option<&mut dyn Queue>,
+        beside: &mut dyn Queue,
         round: &mut i64,
         waited: &mut dyn FnMut(&mut dyn Queue, &mut i64) -> fault::Result<()>,
     ) -> fault::Result<Record> {
@@ -110,12 +113,11 @@ impl Mover<'_> {
             match queue.take(*round)? {
                 Work::Over(verdict) => return verdict.into_result(),
                 Work::Part(lease) => {
-                    if let Some(record) =
-                        self.work(queue, renewing.as_mut().map(|one| &mut **one as &mut dyn Queue), &lease)?
-                    {
+                    if let Some(record) = self.work(queue, beside, &lease)? {
                         merge::add(&mut own, record);
                     }
                 }
+                Work::Stretch(stretch) => self.help(queue, beside, &stretch)?,
                 Work::Wait => {
                     queue.wait(PAUSE)?;
                     waited(queue, round)?;
@@ -178,18 +180,12 @@ impl Mover<'_> {
     fn work(
         &self,
         queue: &mut dyn Queue,
-        renewing: Option<&mut dyn Queue>,
+        beside: &mut dyn Queue,
         lease: &Lease,
     ) -> fault::Result<Option<Record>> {
         let keeper = Keeper::new(self.watcher, self.lease);
-        let done = std::thread::scope(|scope| {
-            let keeper = &keeper;
-            let keeping = renewing.map(|renewing| scope.spawn(move || keeper.keep(renewing, lease)));
-            let done = self.attempt(queue, lease, keeper);
-            keeper.end();
-            keeping.inspect(|keeping| keeping.thread().unpark());
-            done
-        });
+        let sharing = Sharing::new(beside, lease);
+        let done = keeper.beside(|| sharing.extend(), || self.attempt(queue, lease, &keeper, &sharing));
         match done {
             Err(fault) if is_lost(&fault) => {
                 let path = store::printable(&lease.path);
@@ -205,19 +201,45 @@ impl Mover<'_> {
         queue: &mut dyn Queue,
         lease: &Lease,
         keeper: &Keeper<'_>,
+        sharing: &Sharing<'_>,
     ) -> fault::Result<Option<Record>> {
-        let place = self.scratch.part(lease)?;
+        let place = self.scratch.part(&lease.path)?;
         let (index, path) = (queue.blob(&lease.path, "index")?, place.join("index"));
         if !index.is_empty() {
             std::fs::write(&path, index).map_err(|error| Fault::os("write", &path, error))?;
         }
+        for (path, head, done) in queue.begun(lease)? {
+            adopt(&place, &path, &head, &done)?;
+        }
         let part = part_of(queue, lease)?;
         let before = (Entries::of(self.counters), Sizes::of(self.counters));
         let doubt = (lease.doubt >= Doubt::Drafts, lease.doubt == Doubt::Content);
-        let done = run_part(self.options, part, &place, doubt, keeper, self.counters);
+        let done = run_part(self.options, part, &place, doubt, Some(sharing), keeper, self.counters);
+        sharing.give_back();
         let told = self.tell(queue, lease, &place, done, before, keeper);
         let _ = std::fs::remove_dir_all(&place);
         told
+    }
+
+    /// Does a stretch of a large file whose part somebody else has. What can't be done is left to that one.
+    fn help(&self, queue: &mut dyn Queue, beside: &mut dyn Queue, held: &Stretch) -> fault::Result<()> {
+        let place = self.scratch.part(&held.path)?;
+        let task = Task { path: held.path.clone(), head: held.head.clone(), number: held.number };
+        // Whoever has the part counts what was done of it.
+        let counters = Counters::default();
+        let keeper = Keeper::new(self.watcher, self.lease);
+        let done = keeper.beside(
+            || beside.extend_stretch(held),
+            || run_part(self.options, Part::Stretch(task), &place, (false, false), None, &keeper, &counters),
+        );
+        let _ = std::fs::remove_dir_all(&place);
+        match done {
+            Ok(Done { stretch: Some(done), .. }) if !keeper.has_lost() => {
+                queue.commit_stretch(held, &done).map(drop)
+            }
+            Ok(_) => queue.give_back_stretch(held, false),
+            Err(_) => queue.give_back_stretch(held, true),
+        }
     }
 
     /// Tells the queue what came of a part.

@@ -44,11 +44,27 @@ pub struct Lease {
 pub enum Work {
     /// This part.
     Part(Lease),
+    /// Somebody else has the part, and this is to be done of a large file in it.
+    Stretch(Stretch),
     /// Nothing until somebody else is done.
     Wait,
     /// Nothing more: this came of the round.
     Over(Verdict),
 }
+
+/// Some ranges of a large file, side by side, that are ours for a while.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stretch {
+    /// The file.
+    pub path: Vec<u8>,
+    /// Which content, and where it is written, see [`crate::large`].
+    pub head: Vec<u8>,
+    pub number: u64,
+    pub token: i64,
+}
+
+/// A large file that was begun: its path, its head, and what is done of it, by number.
+pub type Begun = (Vec<u8>, Vec<u8>, Vec<(u64, Vec<u8>)>);
 
 /// What a part found that others must know.
 #[derive(Debug, Default)]
@@ -107,6 +123,20 @@ pub trait Queue: Send {
     /// The rest failed for good, and with it the round. The next one looks at the destination of every part: what was to be
     /// deleted there is in no index.
     fn end(&mut self, held: &Lease, verdict: &Verdict) -> fault::Result<()>;
+    /// A large file of a part of ours, in so many stretches that others may take, too. What was done of the same is kept.
+    fn open_file(&mut self, held: &Lease, path: &[u8], head: &[u8], stretches: u64) -> fault::Result<()>;
+    /// A stretch of this file that nobody works on, or that somebody could not do.
+    fn take_stretch(&mut self, path: &[u8]) -> fault::Result<Option<Stretch>>;
+    /// Whether the stretch is still ours; then it is for a while longer.
+    fn extend_stretch(&mut self, held: &Stretch) -> fault::Result<bool>;
+    /// The stretch is done, durably, unless somebody else has it by now; false says that.
+    fn commit_stretch(&mut self, held: &Stretch, done: &[u8]) -> fault::Result<bool>;
+    /// The stretch is given back; one that `failed` is for whoever has the part.
+    fn give_back_stretch(&mut self, held: &Stretch, failed: bool) -> fault::Result<()>;
+    /// What is done of a file, but for what is known.
+    fn finished(&mut self, path: &[u8], known: &[u64]) -> fault::Result<Vec<(u64, Vec<u8>)>>;
+    /// Large files of a part that somebody began.
+    fn begun(&mut self, held: &Lease) -> fault::Result<Vec<Begun>>;
     /// What the parts found.
     fn results(&mut self) -> fault::Result<Results>;
     /// A blob of a part; empty where there is none.

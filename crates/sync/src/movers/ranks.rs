@@ -10,8 +10,9 @@ use fault::{Fault, Kind};
 use fleet::{GONE, Link as _, Lost, Node};
 use serde::{Deserialize, Serialize};
 
+use super::answer::answer;
 use super::call::{pack, unpack};
-use super::distant::{Distant, answer};
+use super::distant::Distant;
 use super::merge;
 use super::mover::{Mover, check};
 use super::queue::{Joined, Queue};
@@ -158,6 +159,7 @@ fn scratch_of(options: &Options) -> fault::Result<Scratch> {
 struct Home {
     state: State,
     queue: Tables,
+    beside: Tables,
     serving: Tables,
     identities: (Identity, Identity),
 }
@@ -182,9 +184,9 @@ impl Home {
             let database = Sqlite::open(&state.path("queue.db"))?;
             Ok(Tables::new(Box::new(database), key_of(&roots.paths.0, &roots.paths.1), LEASE))
         };
-        let (mut queue, serving) = (open()?, open()?);
+        let (mut queue, beside, serving) = (open()?, open()?, open()?);
         queue.abandon(memory.is_some_and(|memory| memory.destination != identities.1))?;
-        let home = Self { state, queue, serving, identities };
+        let home = Self { state, queue, beside, serving, identities };
         Ok(Some(home))
     }
 
@@ -209,14 +211,15 @@ impl Home {
 fn work(mover: &Mover<'_>, ranks: Ranks<'_>, home: &mut Option<Home>, round: i64) -> fault::Result<Record> {
     let mut round = round;
     let mut nothing = |_: &mut dyn Queue, _: &mut i64| Ok(());
-    let Some(Home { queue, serving, .. }) = home else {
-        let own = mover.work_through(&mut Distant(ranks.node), None, &mut round, &mut nothing);
+    let Some(Home { queue, beside, serving, .. }) = home else {
+        let (mut queue, mut beside) = (Distant(ranks.node), Distant(ranks.node));
+        let own = mover.work_through(&mut queue, &mut beside, &mut round, &mut nothing);
         return conclude(ranks, own);
     };
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| serve(ranks.node, serving, mover.watcher, &over));
-        let own = mover.work_through(queue, None, &mut round, &mut nothing);
+        let own = mover.work_through(queue, beside, &mut round, &mut nothing);
         let own = conclude(ranks, own);
         over.store(true, Ordering::Relaxed);
         own

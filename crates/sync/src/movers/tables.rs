@@ -10,7 +10,8 @@ use fault::{Fault, Kind};
 
 use super::database::{Database, Row, Statements, Value};
 use super::merge::Verdict;
-use super::queue::{Doubt, Found, Joined, Lease, Piece, Queue, Results, Work, lost};
+use super::queue::{Begun, Doubt, Found, Joined, Lease, Piece, Queue, Results, Stretch, Work, lost};
+use super::stretches;
 
 /// How often a part is tried before it is given up.
 const MOST_ATTEMPTS: i64 = 3;
@@ -46,6 +47,7 @@ impl Tables {
             queue.execute("UPDATE forebay_sync_job SET phase = 'done' WHERE key = $1", &[job.into()])?;
             if forget {
                 queue.execute("DELETE FROM forebay_sync_blob WHERE job = $1", &[job.into()])?;
+                queue.execute("DELETE FROM forebay_sync_stretch WHERE job = $1", &[job.into()])?;
             }
             Ok(())
         })
@@ -158,6 +160,7 @@ impl Queue for Tables {
                     &[job.into(), path.into(), is_rest.into(), doubt.into()],
                 )?;
             }
+            stretches::free(queue, job)?;
             queue.wake()
         })
     }
@@ -183,7 +186,10 @@ impl Queue for Tables {
                     free = find(queue, job, now, 1)?;
                 }
             }
-            let Some(row) = free else { return Ok(Work::Wait) };
+            let Some(row) = free else {
+                let stretch = stretches::take(queue, job, now + lease, now, None)?;
+                return Ok(stretch.map_or(Work::Wait, Work::Stretch));
+            };
             let (path, token) = (row[0].bytes().to_vec(), row[1].number() + 1);
             queue.execute(
                 "UPDATE forebay_sync_piece SET state = 'taken', token = $3, lease_ms = $4, attempt = attempt + 1,
@@ -227,6 +233,7 @@ impl Queue for Tables {
             }
             write(queue, job, &held.path, "index", &found.index)?;
             write(queue, job, &held.path, "left", &found.left)?;
+            stretches::forget(queue, job, &held.path)?;
             if let Some(text) = &verdict {
                 let sql = "UPDATE forebay_sync_job SET phase = 'done', record = $2 WHERE key = $1";
                 queue.execute(sql, &[job.into(), text[..].into()])?;
@@ -271,6 +278,48 @@ impl Queue for Tables {
             queue.execute(sql, &[job.into()])?;
             queue.wake()
         })
+    }
+
+    fn open_file(&mut self, held: &Lease, path: &[u8], head: &[u8], count: u64) -> fault::Result<()> {
+        self.transact(|queue, job, _| stretches::open(queue, job, held, (path, head, count)))
+    }
+
+    fn take_stretch(&mut self, path: &[u8]) -> fault::Result<Option<Stretch>> {
+        self.transact(|queue, job, lease| {
+            let now = queue.now()?;
+            stretches::take(queue, job, now + lease, now, Some(path))
+        })
+    }
+
+    fn extend_stretch(&mut self, held: &Stretch) -> fault::Result<bool> {
+        self.transact(|queue, job, lease| {
+            let until = queue.now()? + lease;
+            stretches::set(queue, job, held, ("lease_ms", until.into()))
+        })
+    }
+
+    fn commit_stretch(&mut self, held: &Stretch, done: &[u8]) -> fault::Result<bool> {
+        self.transact(|queue, job, _| {
+            let ours = stretches::set(queue, job, held, ("done", done.into()))?
+                && stretches::set(queue, job, held, ("state", "done".into()))?;
+            queue.wake()?;
+            Ok(ours)
+        })
+    }
+
+    fn give_back_stretch(&mut self, held: &Stretch, failed: bool) -> fault::Result<()> {
+        self.transact(|queue, job, _| {
+            let state = if failed { "failed" } else { "waiting" };
+            stretches::set(queue, job, held, ("state", state.into())).map(drop)
+        })
+    }
+
+    fn finished(&mut self, path: &[u8], known: &[u64]) -> fault::Result<Vec<(u64, Vec<u8>)>> {
+        self.transact(|queue, job, _| stretches::finished(queue, job, path, known))
+    }
+
+    fn begun(&mut self, held: &Lease) -> fault::Result<Vec<Begun>> {
+        self.transact(|queue, job, _| stretches::begun(queue, job, &held.path))
     }
 
     fn results(&mut self) -> fault::Result<Results> {

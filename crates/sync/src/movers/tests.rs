@@ -28,7 +28,7 @@ fn divided(queue: &mut Tables, trees: &[&str]) -> i64 {
 fn take(queue: &mut Tables, round: i64) -> Option<Lease> {
     match queue.take(round).unwrap() {
         Work::Part(lease) => Some(lease),
-        Work::Wait => None,
+        Work::Wait | Work::Stretch(_) => None,
         Work::Over(verdict) => panic!("{verdict:?}"),
     }
 }
@@ -126,4 +126,42 @@ fn what_moves_between_parts_is_compared_anew() {
     let known: BTreeSet<Vec<u8>> =
         [&b"a"[..], b"a/x", b"b"].iter().map(|path| queue.blob(path, "index").unwrap()).collect();
     assert_eq!(known, BTreeSet::from([Vec::new(), b"b".to_vec()]));
+}
+
+#[test]
+fn stretches_are_taken_once_and_stay_when_their_mover_dies() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut first, mut second, mut third) =
+        (queue(&dir, Duration::ZERO), queue(&dir, LONG), queue(&dir, LONG));
+    let round = divided(&mut first, &["a"]);
+    let part = take(&mut first, round).unwrap();
+    first.open_file(&part, b"a/large", b"as it is", 3).unwrap();
+    let lost = first.take_stretch(b"a/large").unwrap().unwrap();
+    // Its lease is over: somebody else takes the part, and goes on inside of the file.
+    std::thread::sleep(Duration::from_millis(5));
+    let held = take(&mut second, round).unwrap();
+    assert!(is_lost(&first.open_file(&part, b"a/large", b"as it is", 3).unwrap_err()));
+    second.open_file(&held, b"a/large", b"as it is", 3).unwrap();
+    let Work::Stretch(helped) = third.take(round).unwrap() else { panic!("nobody else helps") };
+    assert_eq!((&helped.path[..], helped.number), (&b"a/large"[..], lost.number));
+    assert!(!first.commit_stretch(&lost, b"too late").unwrap() && !first.extend_stretch(&lost).unwrap());
+    assert!(third.extend_stretch(&helped).unwrap() && third.commit_stretch(&helped, b"zero").unwrap());
+    let Work::Stretch(given_up) = third.take(round).unwrap() else { panic!() };
+    third.give_back_stretch(&given_up, true).unwrap();
+    // What a helper can't do is for whoever has the part.
+    let own: Vec<u64> =
+        std::iter::from_fn(|| second.take_stretch(b"a/large").unwrap()).map(|own| own.number).collect();
+    assert_eq!(own, [1, 2]);
+    assert_eq!(take(&mut third, round), None);
+    assert_eq!(second.finished(b"a/large", &[]).unwrap(), [(0, b"zero".to_vec())]);
+    assert_eq!(second.finished(b"a/large", &[0]).unwrap(), []);
+    assert_eq!(
+        second.begun(&held).unwrap(),
+        [(b"a/large".to_vec(), b"as it is".to_vec(), vec![(0, b"zero".to_vec())])]
+    );
+    // Another content begins anew, and the part's end ends it.
+    second.open_file(&held, b"a/large", b"as it is now", 1).unwrap();
+    assert_eq!(second.finished(b"a/large", &[]).unwrap(), []);
+    second.commit(&held, &found(b""), "{}", None).unwrap();
+    assert_eq!(second.take_stretch(b"a/large").unwrap(), None);
 }
