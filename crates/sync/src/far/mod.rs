@@ -24,7 +24,7 @@ pub use address::Address;
 pub use content::Compress;
 pub use parts::Parts;
 pub use serve::{opened, serve};
-pub use tree::{Entry, Far, FarStore, Reading, Role, Writing};
+pub use tree::{Entry, Far, FarStore, Reading, Role, Summing, Writing};
 pub use words::{Listed, Wanted, foreign};
 
 /// What the program's agents call it to serve a tree.

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use store::objects::{Bytes, Labels, Upload};
 
 use super::line::{Line, Pending};
+use super::tree::Summing;
 use super::words::Ask;
 
 /// A file that is being written. Nothing of it can be seen before it is finished.
@@ -37,6 +38,16 @@ impl<'a> Parts<'a> {
     /// Puts content at `at`.
     pub fn part_at(&mut self, at: u64, content: Bytes) -> fault::Result<()> {
         self.go(&Ask::Part { upload: self.upload, at, sparse: self.sparse, content })
+    }
+
+    /// Begins to ask for the hashes of leaves of what an earlier try left.
+    pub fn kept_later(&self, from: u64, to: u64) -> fault::Result<Summing<'a>> {
+        self.line.ask(&Ask::Kept { upload: self.upload, from, to }).map(Summing)
+    }
+
+    /// It is left as it is, for a later try.
+    pub fn leave(self) {
+        self.under_way.into_iter().for_each(|part| drop(part.answer()));
     }
 
     /// Has a piece of the copy that was there put at `at`.

@@ -227,6 +227,15 @@ impl Far {
         Ok(Parts::new(line, upload, path, labels.clone(), at_once))
     }
 
+    /// Begins a file, or goes on with what an earlier try left of it, of which the size is returned.
+    pub fn go_on(&self, key: &str, labels: &Labels, at_once: usize) -> fault::Result<(Parts<'_>, u64)> {
+        let (line, path) = (self.line(), path(key)?);
+        let upload = self.uploads.fetch_add(1, Ordering::Relaxed);
+        let answer = line.ask(&Ask::GoOn { upload, path: path.clone() })?.answer()?;
+        let size = take(&mut &answer[..]).map_err(|_| foreign())?;
+        Ok((Parts::new(line, upload, path, labels.clone(), at_once), size))
+    }
+
     /// Begins to ask for the hashes of leaves, while the file has this tag.
     pub fn sums_later(&self, key: &str, range: Range<u64>, tag: &str) -> fault::Result<Summing<'_>> {
         let (path, tag) = (path(key)?, tag.to_owned());
@@ -278,10 +287,18 @@ impl Far {
         }
         Ok(())
     }
+
+    /// The same for those that nobody goes on with any more.
+    pub fn sweep(&self, directories: &[Vec<u8>]) -> fault::Result<()> {
+        for some in directories.chunks(1000) {
+            self.done(&Ask::Sweep(some.to_vec()))?;
+        }
+        Ok(())
+    }
 }
 
 /// Hashes that are on their way.
-pub struct Summing<'a>(Pending<'a>);
+pub struct Summing<'a>(pub(super) Pending<'a>);
 
 impl Summing<'_> {
     /// Waits for them: as many as the file has there.

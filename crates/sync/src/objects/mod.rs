@@ -232,6 +232,7 @@ impl Job<'_, '_> {
         }
         if let Some(far) = self.work.destination_far().filter(|_| !self.work.options.dry_run) {
             far.clean(&touched)?;
+            self.work.sweep_later(touched);
         }
         let mut journal = Journal::open(&state.path("journal"))?;
         journal.append_after_crash(&parts)?;
@@ -324,6 +325,12 @@ impl Job<'_, '_> {
             return Ok(());
         }
         self.stage(Stage::Finish);
+        if let Some(far) = work.destination_far() {
+            // What nobody went on with goes, and leaves its directories as they should be.
+            let left = work.to_sweep();
+            far.sweep(&left)?;
+            left.iter().try_for_each(|dir| finish::touch(work, dir))?;
+        }
         finish::finish_all(work)?;
         if let Some(chunked) = work.destination_chunks() {
             work.after_chunks(chunked.commit())?;

@@ -159,7 +159,10 @@ impl<'a> Entry<'a> {
             (Kind::File, Some(file)) if self.meta.size <= PIECE => {
                 self.send_whole(work, root, path, file, to)
             }
-            (Kind::File, Some(file)) => self.send_parts(work, root, path, file, to),
+            (Kind::File, Some(file)) => match super::delta::go_on(work, root, path, self, to)? {
+                Some(sent) => Ok(sent),
+                None => self.send_parts(work, root, path, file, to),
+            },
             (Kind::Directory, _) if !place.abilities.directory_marks && key.ends_with('/') => Ok(Sent::Marks),
             (Kind::Symlink, _) => {
                 if !place.abilities.labels {

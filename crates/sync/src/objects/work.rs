@@ -67,6 +67,8 @@ pub struct Work<'a> {
     doubtful: AtomicBool,
     crashed: AtomicBool,
     owes: AtomicBool,
+    /// Directories in which an earlier job may have left what nobody goes on with any more.
+    unswept: Mutex<Vec<Vec<u8>>>,
     in_a_row: AtomicU32,
     large: (Mutex<u32>, Condvar),
 }
@@ -167,6 +169,7 @@ impl<'a> Work<'a> {
             doubtful: AtomicBool::new(false),
             crashed: AtomicBool::new(false),
             owes: AtomicBool::new(false),
+            unswept: Mutex::default(),
             in_a_row: AtomicU32::new(0),
             large: (Mutex::new(LARGE_AT_ONCE), Condvar::new()),
             stop,
@@ -211,6 +214,16 @@ impl<'a> Work<'a> {
     /// Whether it did not: the destination may have what no index knows.
     pub fn is_after_crash(&self) -> bool {
         self.crashed.load(Ordering::Relaxed)
+    }
+
+    /// In these directories an earlier job may have left large files half way.
+    pub fn sweep_later(&self, directories: Vec<Vec<u8>>) {
+        *lock(&self.unswept) = directories;
+    }
+
+    /// Those directories.
+    pub fn to_sweep(&self) -> Vec<Vec<u8>> {
+        std::mem::take(&mut *lock(&self.unswept))
     }
 
     /// Something at the destination is about to lose a name that the index knows: whoever goes on after a kill must look.

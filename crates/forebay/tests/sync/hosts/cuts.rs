@@ -45,6 +45,58 @@ fn interrupted(hosts: &Hosts, from: &str, to: &str, tree: &str, act: impl Fn(u32
     Call { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
 }
 
+/// What arrived of a large file is not sent again, whatever ended the sync; what changed meanwhile is.
+#[test]
+fn a_large_file_that_was_interrupted_goes_on_where_it_was() {
+    const SIZE: u64 = 48 << 20;
+    let Some(hosts) = Hosts::new("large files over ssh that are interrupted", 1) else { return };
+    std::fs::create_dir(hosts.path("source")).unwrap();
+    let large = hosts.path("source/large");
+    let (source, far) = (hosts.tree(0, "source"), hosts.tree(1, "far"));
+    for (round, signal) in [Signal::KILL, Signal::INT].into_iter().enumerate() {
+        let mut bytes = vec![0; SIZE as usize];
+        fastrand::Rng::with_seed(round as u64).fill(&mut bytes);
+        std::fs::write(&large, &bytes).unwrap();
+        let mut command = hosts.command(&source, &far, &["--bwlimit", "16MB/s"]);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        wait_until("a third of the file", || {
+            let entries = std::fs::read_dir(hosts.path("far")).into_iter().flatten().flatten();
+            let parts = entries.filter(|entry| entry.file_name().to_string_lossy().contains("part-"));
+            parts.map(|entry| entry.metadata().map_or(0, |meta| meta.len())).sum::<u64>() > SIZE / 3
+        });
+        kill_process(Pid::from_raw(child.id().cast_signed()).unwrap(), signal).unwrap();
+        child.wait().unwrap();
+        assert!(!hosts.path("far/large").exists(), "it was not interrupted");
+        bytes[1 << 20] ^= 1;
+        std::fs::write(&large, &bytes).unwrap();
+        let record = hosts.sync_well(&source, &far, &[]);
+        hosts.assert_equal("source", "far");
+        let sent = record["bytes"]["sent_bytes"].as_u64().unwrap();
+        assert!(sent < SIZE * 3 / 4, "{record:#}");
+        let names = std::fs::read_dir(hosts.path("far")).unwrap().count();
+        assert_eq!(names, 1, "something of ours is left");
+        std::fs::remove_file(&large).unwrap();
+        std::fs::write(hosts.path("source/other"), "so that it is not empty").unwrap();
+        hosts.sync_well(&source, &far, &["--delete"]);
+        std::fs::remove_file(hosts.path("source/other")).unwrap();
+        std::fs::remove_file(hosts.path("far/other")).unwrap();
+    }
+    // What nobody goes on with goes.
+    std::fs::write(hosts.path("source/small"), "1").unwrap();
+    std::fs::write(&large, vec![1; SIZE as usize]).unwrap();
+    let mut command = hosts.command(&source, &far, &["--bwlimit", "16MB/s"]);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    wait_until("a draft", || {
+        let entries = std::fs::read_dir(hosts.path("far")).into_iter().flatten().flatten();
+        entries.into_iter().any(|entry| entry.file_name().to_string_lossy().contains("part-"))
+    });
+    child.kill().unwrap();
+    child.wait().unwrap();
+    std::fs::remove_file(&large).unwrap();
+    hosts.sync_well(&source, &far, &["--delete"]);
+    hosts.assert_equal("source", "far");
+}
+
 fn cut_and_resume(hosts: &Hosts, from: &str, to: &str, tree: &str, act: impl Fn(u32)) {
     let call = interrupted(hosts, from, to, tree, act);
     call.assert_failed(1, &["is lost", "the same command goes on from here"]);

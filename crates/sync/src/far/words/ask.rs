@@ -59,6 +59,10 @@ pub enum Ask {
     Write { path: Vec<u8>, labels: Labels, content: Bytes },
     /// A file that comes in parts, and perhaps from the copy that is there.
     Begin { upload: u64, path: Vec<u8>, from_old: bool },
+    /// The same, going on with what an earlier try left of it; the answer is the size of that.
+    GoOn { upload: u64, path: Vec<u8> },
+    /// The hashes of leaves of what is there of it.
+    Kept { upload: u64, from: u64, to: u64 },
     /// A part of it.
     Part { upload: u64, at: u64, sparse: bool, content: Bytes },
     /// A piece that the copy that was there has.
@@ -85,8 +89,10 @@ pub enum Ask {
     Chunks { path: Vec<u8>, average: u64, tag: String },
     /// All that was written is made durable.
     Sync,
-    /// Drafts in these directories go.
+    /// Drafts in these directories go, but for those that a later try may go on with.
     Clean(Vec<Vec<u8>>),
+    /// Those go, too.
+    Sweep(Vec<Vec<u8>>),
 }
 
 impl Ask {
@@ -178,10 +184,13 @@ impl Ask {
             }
             Self::Hash(path) => put_path(&mut out, b'h', path),
             Self::Sync => out.push(b'y'),
-            Self::Clean(paths) => {
-                out.push(b'c');
-                put_list(&mut out, paths);
+            Self::GoOn { upload, path } => {
+                put_path(&mut out, b'g', path);
+                put(&mut out, *upload);
             }
+            Self::Kept { upload, from, to } => put_numbers(&mut out, b'u', [*upload, *from, *to]),
+            Self::Clean(paths) => put_paths(&mut out, b'c', paths),
+            Self::Sweep(paths) => put_paths(&mut out, b'z', paths),
         }
         (out, tail)
     }
@@ -263,10 +272,26 @@ impl Ask {
             }
             b'h' => Self::Hash(path(from)?),
             b'y' => Self::Sync,
+            b'g' => {
+                let path = path(from)?;
+                Self::GoOn { upload: take(from)?, path }
+            }
+            b'u' => Self::Kept { upload: take(from)?, from: take(from)?, to: take(from)? },
+            b'z' => Self::Sweep(take_list(from)?),
             b'c' => Self::Clean(take_list(from)?),
             _ => return Err(foreign()),
         })
     }
+}
+
+fn put_paths(out: &mut Vec<u8>, letter: u8, paths: &[Vec<u8>]) {
+    out.push(letter);
+    put_list(out, paths);
+}
+
+fn put_numbers(out: &mut Vec<u8>, letter: u8, numbers: [u64; 3]) {
+    out.push(letter);
+    numbers.into_iter().for_each(|number| put(out, number));
 }
 
 fn put_moving(out: &mut Vec<u8>, moving: &Moving) {

@@ -96,6 +96,9 @@ fn asked() -> impl Strategy<Value = Ask> {
             }),
         bytes().prop_map(Ask::Hash),
         list().prop_map(Ask::Clean),
+        list().prop_map(Ask::Sweep),
+        (any::<u64>(), bytes()).prop_map(|(upload, path)| Ask::GoOn { upload, path }),
+        any::<(u64, u64, u64)>().prop_map(|(upload, from, to)| Ask::Kept { upload, from, to }),
     ]
 }
 

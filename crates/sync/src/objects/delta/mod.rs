@@ -5,6 +5,7 @@
 //! hash that the source has, it gets no name, and all of the file travels.
 
 mod fetch;
+mod resume;
 mod send;
 
 use chunk::{Cutter, LEAF, leaf_id};
@@ -13,6 +14,7 @@ use crate::far::Far;
 use crate::options::Delta;
 
 pub use fetch::fetch;
+pub use resume::go_on;
 pub use send::send;
 
 /// Places that are looked at.

@@ -4,12 +4,13 @@ use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 
 use fault::Fault;
 use store::objects::{Labels, Object};
-use store::{Durability, Kind, Stamp, meta_of};
+use store::{Draft, Durability, Kind, Stamp, meta_of};
 
 use super::super::super::words::{Ask, foreign, put_outcome};
 use super::super::sums;
 use super::super::uploads::Coming;
 use super::{Tree, check, tag_of};
+use crate::index::wire::put;
 use crate::objects::labels::Posix;
 use crate::objects::making::{
     Making, dress_directory, link_names, make_directory, open_or_make, remove_drafts,
@@ -25,6 +26,8 @@ impl Tree {
         match ask {
             Ask::Write { path, labels, content } => self.write(&path, &labels, &content),
             Ask::Begin { upload, path, from_old } => self.begin(upload, path, from_old),
+            Ask::GoOn { upload, path } => self.go_on(upload, path),
+            Ask::Kept { upload, from, to } => sums::leaves(self.uploads.find(upload)?.draft.fd(), from, to),
             Ask::Copy { upload, from, at, length } => self.copy(upload, (from, at, length)),
             Ask::Part { upload, at, sparse, content } => self.part(upload, at, sparse, &content),
             Ask::End { upload, path, size, id, labels } => self.end((upload, size, &id), &path, &labels),
@@ -43,14 +46,9 @@ impl Tree {
                 .map(|()| Vec::new())
                 .map_err(|error| Fault::os("make durable what was written to", self.root.path(), error)),
             Ask::Clean(directories) => {
-                let is_draft = |name: &[u8]| {
-                    !self.drafts.prefix.is_empty() && name.starts_with(self.drafts.prefix.as_bytes())
-                };
-                for dir in &directories {
-                    remove_drafts(&self.root, check(dir)?, &is_draft)?;
-                }
-                Ok(Vec::new())
+                self.clean(&directories, &|name| !name.starts_with(self.part_prefix().as_bytes()))
             }
+            Ask::Sweep(directories) => self.clean(&directories, &|_| true),
             _ => Err(foreign()),
         }
     }
@@ -113,6 +111,38 @@ impl Tree {
         let old = from_old.then(|| open().ok().filter(is_file)).flatten();
         let draft = self.making(&path, dir.as_fd()).draft()?;
         self.uploads.begin(upload, Coming { draft, path, dir, old }).map(|()| Vec::new())
+    }
+
+    /// What drafts begin with that a later try may go on with.
+    fn part_prefix(&self) -> String {
+        format!("{}part-", self.drafts.prefix)
+    }
+
+    fn clean(&self, directories: &[Vec<u8>], goes: &dyn Fn(&[u8]) -> bool) -> fault::Result<Vec<u8>> {
+        let prefix = self.drafts.prefix.as_bytes();
+        let is_draft = |name: &[u8]| !prefix.is_empty() && name.starts_with(prefix) && goes(name);
+        for dir in directories {
+            remove_drafts(&self.root, check(dir)?, &is_draft)?;
+        }
+        Ok(Vec::new())
+    }
+
+    fn go_on(&self, upload: u64, path: Vec<u8>) -> fault::Result<Vec<u8>> {
+        let dir = self.place_of(&path)?;
+        let name = format!("{}{}", self.part_prefix(), &chunk::Id::of(&path).to_string()[..16]).into_bytes();
+        let failed = |error| Fault::os("create", &self.root.show(&path), error);
+        let left = Draft::reopen(&dir, &name)
+            .ok()
+            .filter(|draft| meta_of(draft.fd()).is_ok_and(|meta| meta.kind == Kind::File && meta.links == 1));
+        let draft = match left {
+            Some(draft) => draft,
+            None => store::remove_file(&dir, &name)
+                .and_then(|()| Draft::named(&dir, &name, 0o600))
+                .map_err(failed)?,
+        };
+        let mut out = Vec::new();
+        put(&mut out, meta_of(draft.fd()).map_err(failed)?.size);
+        self.uploads.begin(upload, Coming { draft, path, dir, old: None }).map(|()| out)
     }
 
     fn copy(&self, upload: u64, (from, at, length): (u64, u64, u64)) -> fault::Result<Vec<u8>> {
