@@ -24,7 +24,7 @@ pub struct Sweep {
     #[schemars(inner(range(min = 1, max = 100_000)))]
     pub ranks: Vec<u32>,
     /// Bytes of one I/O call.
-    #[serde(default, skip_serializing_if = "Vec::is_empty", with = "sizes")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", with = "units::text::list")]
     #[schemars(with = "Vec<BytesText>")]
     pub transfer_size: Vec<Bytes>,
     /// OSTs that a file spreads over, on Lustre; -1 is all of them.
@@ -32,7 +32,7 @@ pub struct Sweep {
     #[schemars(inner(range(min = -1, max = 2000)))]
     pub stripe_count: Vec<i32>,
     /// Bytes per OST in turn, on Lustre.
-    #[serde(default, skip_serializing_if = "Vec::is_empty", with = "sizes")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", with = "units::text::list")]
     #[schemars(with = "Vec<BytesText>")]
     pub stripe_size: Vec<Bytes>,
     /// Whole layouts for `lfs setstripe`, on Lustre: `-E 64M -c 1 -E -1 -c 8`.
@@ -53,21 +53,6 @@ pub struct SweepParameter {
     /// Its values, as a workload file has them.
     #[schemars(length(min = 1))]
     pub values: Vec<String>,
-}
-
-/// Sizes as the text people write.
-mod sizes {
-    use serde::{Deserialize, Deserializer, Serializer, de::Error as _};
-    use units::Bytes;
-
-    pub fn serialize<S: Serializer>(sizes: &[Bytes], to: S) -> Result<S::Ok, S::Error> {
-        to.collect_seq(sizes.iter().map(|size| format!("{size:#}")))
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Bytes>, D::Error> {
-        let texts = Vec::<String>::deserialize(from)?;
-        texts.iter().map(|text| text.parse().map_err(D::Error::custom)).collect()
-    }
 }
 
 impl Sweep {

@@ -1,7 +1,7 @@
 //! Serde for files that people write: a quantity is text with a unit, never a bare number.
 //!
 //! `#[serde(with = "units::text")]` for a quantity, `#[serde(default, with = "units::text::option")]` for an optional one,
-//! `#[serde(with = "units::text::duration")]` and `units::text::duration::option` for durations.
+//! `units::text::list` for several, `#[serde(with = "units::text::duration")]` and `units::text::duration::option` for durations.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -44,6 +44,27 @@ pub mod option {
     {
         let text = Option::<String>::deserialize(deserializer)?;
         text.map(|text| text.parse().map_err(D::Error::custom)).transpose()
+    }
+}
+
+/// The same for several quantities.
+pub mod list {
+    use super::{Deserialize, Deserializer, Display, FromStr, Serializer};
+    use serde::de::Error as _;
+
+    /// Writes each quantity with its unit.
+    pub fn serialize<T: Display, S: Serializer>(values: &[T], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(values.iter().map(|value| format!("{value:#}")))
+    }
+
+    /// Reads texts with units.
+    pub fn deserialize<'de, T, D>(deserializer: D) -> Result<Vec<T>, D::Error>
+    where
+        T: FromStr<Err: Display>,
+        D: Deserializer<'de>,
+    {
+        let texts = Vec::<String>::deserialize(deserializer)?;
+        texts.iter().map(|text| text.parse().map_err(D::Error::custom)).collect()
     }
 }
 

@@ -205,13 +205,8 @@ impl<'a> Walker<'a> {
         let pacer = Pacer::new(entries.pacing, place.in_job, place.job_size, seed(ARRIVALS));
         let chooser = context.pool.filter(|_| entries.select != Selection::Own).map(|pool| {
             let (what, used) = ((entries.operation, entries.select), entries.used(tree.items));
-            Chooser::new(
-                pool,
-                what,
-                (used, context.board.owners(place.size)),
-                (place.job, place.in_job, place.job_size),
-                seed(ITEMS),
-            )
+            let owners = pool.owners(&entries.targets, 1 + workload.more_targets.len());
+            Chooser::new(pool, what, (used, owners), (place.job, place.in_job, place.job_size), seed(ITEMS))
         });
         Ok(Self {
             context,
@@ -222,7 +217,7 @@ impl<'a> Walker<'a> {
             names: context.grounds.names(),
             place,
             owner,
-            ground: context.grounds.of(if tree.per_rank { owner } else { 0 }),
+            ground: context.grounds.of(owner),
             renamed: context.shares[owner as usize].renamed(),
             meter: Meter::new(context.board.of(place.number), kinds),
             generator: Generator::of(workload),
@@ -347,15 +342,20 @@ impl<'a> Walker<'a> {
         self.directory.as_ref().map_or_else(|| self.ground.as_fd(), |(_, directory)| directory.as_fd())
     }
 
-    /// Makes or removes the directories of the tree; one that all share is the first rank's work.
+    /// Makes or removes the directories of the tree; those that all share, one in each target, are the first rank's work.
     fn walk_tree(&mut self) -> rustix::io::Result<StopCause> {
         if !self.tree.per_rank && self.place.in_job > 0 {
             return Ok(StopCause::Bytes);
         }
         let count = self.directories * self.trees;
         let make = self.entries.operation == EntryOperation::MakeTree;
-        while self.position < count && self.meter.operations < self.limit {
-            let directory = if make { self.position } else { count - 1 - self.position };
+        let targets = if self.tree.per_rank { 1 } else { self.context.grounds.all().len() as u64 };
+        while self.position < count * targets && self.meter.operations < self.limit {
+            let (target, position) = (self.position / count, self.position % count);
+            if !self.tree.per_rank {
+                self.ground = self.context.grounds.of(target as u32);
+            }
+            let directory = if make { position } else { count - 1 - position };
             self.path.clear();
             self.push_directory(directory);
             let started = now();

@@ -24,7 +24,8 @@ impl Walker<'_> {
     /// Lists directories, dealt to ranks in turn, and looks at every entry in them.
     pub(super) fn find(&mut self) -> rustix::io::Result<StopCause> {
         let mark = self.time_of_mark()?;
-        let owners = if self.tree.per_rank { u64::from(self.place.size) } else { 1 };
+        let targets = self.context.grounds.all().len();
+        let owners = if self.tree.per_rank { u64::from(self.place.size) } else { targets as u64 };
         let all = owners * self.trees * self.directories;
         // With fewer directories than ranks, every rank lists all of them and looks at its own part of the entries.
         let split = all < u64::from(self.place.job_size);

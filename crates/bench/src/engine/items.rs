@@ -204,7 +204,7 @@ impl Walker<'_> {
     fn change_owner(&mut self, owner: u32) {
         if owner != self.owner {
             self.owner = owner;
-            self.ground = self.context.grounds.of(if self.tree.per_rank { owner } else { 0 });
+            self.ground = self.context.grounds.of(owner);
             self.renamed = self.context.shares[owner as usize].renamed();
         }
     }

@@ -49,6 +49,13 @@ impl Pool {
         }
     }
 
+    /// The ranks of this process whose items lie in one of `targets` of `all` targets; in any where none is named.
+    pub fn owners(&self, targets: &[u32], all: usize) -> Vec<u32> {
+        let count = (self.states.len() as u64).checked_div(self.per_owner).unwrap_or(0) as u32;
+        let is_in = |owner: &u32| targets.is_empty() || targets.contains(&(owner % all.max(1) as u32));
+        (self.first_owner..self.first_owner + count).filter(is_in).collect()
+    }
+
     /// Before a phase of so many jobs.
     pub fn begin(&mut self, jobs: usize) {
         self.cursors = (0..jobs).map(|_| AtomicU64::new(0)).collect();
@@ -111,6 +118,8 @@ pub struct Chooser<'a> {
     operation: EntryOperation,
     select: Selection,
     job: usize,
+    /// Whose items they are.
+    owners: Vec<u32>,
     /// Items of each owner that are used.
     used: u64,
     /// All that are used.
@@ -120,17 +129,17 @@ pub struct Chooser<'a> {
 }
 
 impl<'a> Chooser<'a> {
-    /// Through the first `used` items of each of `owners`, for rank `in_job` of the `job_size` ranks of job number `job`.
+    /// Through the first `used` items of each of `owners`, who are of this process, for rank `in_job` of the `job_size` ranks of job number `job`.
     pub fn new(
         pool: &'a Pool,
         (operation, select): (EntryOperation, Selection),
-        (used, owners): (u64, u32),
+        (used, owners): (u64, Vec<u32>),
         (job, in_job, job_size): (usize, u32, u32),
         seed: u64,
     ) -> Self {
-        let all = used * u64::from(owners);
+        let all = used * owners.len() as u64;
         let at = all * u64::from(in_job) / u64::from(job_size.max(1));
-        Self { pool, operation, select, job, used, all, at, random: fastrand::Rng::with_seed(seed) }
+        Self { pool, operation, select, job, owners, used, all, at, random: fastrand::Rng::with_seed(seed) }
     }
 
     /// Takes an item: whose it is, and its number. `Err` when there is none: for ever, or only now.
@@ -178,7 +187,7 @@ impl<'a> Chooser<'a> {
 
     /// The items of all owners in turn: the first ones of each lie near each other.
     fn item(&self, place: u64) -> (u32, u64) {
-        (self.pool.first_owner + (place / self.used) as u32, place % self.used)
+        (self.owners[(place / self.used) as usize], place % self.used)
     }
 
     /// Exponentially distributed, drawn again where it lies beyond the end.
@@ -233,7 +242,8 @@ mod tests {
             pool.release(EntryOperation::Create, 0, item, true);
         });
         let low = |select| {
-            let mut chooser = Chooser::new(&pool, (EntryOperation::Stat, select), (1000, 1), (0, 0, 1), 3);
+            let mut chooser =
+                Chooser::new(&pool, (EntryOperation::Stat, select), (1000, vec![0]), (0, 0, 1), 3);
             let taken = (0..4000).map(|_| {
                 let item = chooser.take().unwrap();
                 chooser.give_back(item, true);
@@ -247,7 +257,8 @@ mod tests {
         assert!((2300..2750).contains(&skewed), "1 - 1/e: {skewed}");
         assert_eq!(low(Selection::Next), 400, "four rounds");
         assert_eq!(
-            Chooser::new(&pool, (EntryOperation::Create, Selection::Random), (1000, 1), (0, 0, 1), 3).take(),
+            Chooser::new(&pool, (EntryOperation::Create, Selection::Random), (1000, vec![0]), (0, 0, 1), 3)
+                .take(),
             Err(Nothing::Now)
         );
     }

@@ -305,8 +305,7 @@ impl TransferRank<'_> {
 
     fn remember_written(&self, owner: u32, flow: &Flow, filled: bool) {
         if filled {
-            let files = &self.context.workload.files;
-            let bytes = (files.block_size * files.segments * u64::from(files.files_per_rank)).get();
+            let bytes = self.context.workload.files.share_of(owner).get();
             let whole = Written { bytes, complete: true, in_order: true };
             return self.context.shares[owner as usize].remember_written(whole);
         }

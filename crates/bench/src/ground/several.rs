@@ -110,9 +110,9 @@ impl Grounds {
             size => size.map_or(0, |size| size.get()),
         };
         let block = files.block_size.get();
-        let own = (files.block_size * files.segments).get();
         let share = |rank: u32| match files.layout {
             Layout::PerRank => {
+                let own = (files.block_of(rank) * files.segments).get();
                 (0..files.files_per_rank).map(|slot| size(rank * files.files_per_rank + slot).min(own)).sum()
             }
             // What lies before the end of the file, of each of the rank's blocks.

@@ -413,9 +413,8 @@ impl<'a> Session<'a> {
     fn take_stock(&mut self, workload: &Workload, found: Option<Vec<Bytes>>) -> Result<Vec<ShareState>> {
         let files = &workload.files;
         let Some(found) = found else { return Ok(vec![ShareState::default(); workload.ranks as usize]) };
-        let whole = files.block_size * files.segments * u64::from(files.files_per_rank);
         let all = found.iter().fold(Bytes::ZERO, |sum, share| sum + *share);
-        let asked = whole * u64::from(workload.ranks);
+        let asked = files.total_size(workload.ranks);
         let overwrites = workload.overwrites();
         if all < asked && !overwrites {
             if workload.roams() || all == Bytes::ZERO {
@@ -428,12 +427,12 @@ impl<'a> Session<'a> {
             let message = format!("the data files hold {all:#} of {asked:#}: what is there is read");
             self.emit(&Event::Notice { message });
         }
-        let state = |bytes: Bytes| {
-            let share = Share::default();
-            share.remember_written(Written { bytes: bytes.get(), complete: bytes == whole, in_order: true });
+        let state = |(owner, bytes): (u32, Bytes)| {
+            let (share, complete) = (Share::default(), bytes == files.share_of(owner));
+            share.remember_written(Written { bytes: bytes.get(), complete, in_order: true });
             share.state()
         };
-        Ok(found.into_iter().map(state).collect())
+        Ok((0..).zip(found).map(state).collect())
     }
 
     /// The phases of this repetition so far.

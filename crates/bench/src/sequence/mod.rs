@@ -107,7 +107,7 @@ impl Sequence {
     /// The share of rank `owner` of `ranks`. Equal seeds give equal orders.
     pub fn new(files: &FileSet, transfer: &Transfer, owner: u32, ranks: u32, seed: u64) -> Self {
         let unit = transfer.transfer_size.unit().get().max(1);
-        let block = files.block_size.get();
+        let block = files.block_of(owner).get();
         let shared = files.layout == Layout::Shared;
         let whole_file = transfer.roams(files.layout);
         let file_positions = files.segments * block / unit;

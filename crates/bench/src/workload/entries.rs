@@ -36,6 +36,9 @@ pub struct Entries {
     /// Which items it takes (vdbench fileselect).
     #[serde(default)]
     pub select: Selection,
+    /// Only items in these targets are taken, counted from 0 with the first target; in all when empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<u32>,
     /// Only the first items of every rank are used: this part of them (vdbench workingsetsize).
     #[serde(default = "all", with = "units::text")]
     #[schemars(with = "String")]
@@ -241,6 +244,7 @@ impl Entries {
             order: Order::Sequential,
             rank_shift: RankShift::None,
             select: Selection::Own,
+            targets: Vec::new(),
             working_set: Ratio::ONE,
             pacing: Pacing::Closed,
             first_rank_only: false,

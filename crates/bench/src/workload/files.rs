@@ -15,6 +15,10 @@ pub struct FileSet {
     #[serde(with = "units::text")]
     #[schemars(with = "String")]
     pub block_size: Bytes,
+    /// Block sizes of the ranks' own files, in turn by rank, where they differ (vdbench sd size): at most `block_size`.
+    #[serde(with = "units::text::list", skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<String>")]
+    pub block_sizes: Vec<Bytes>,
     /// Rounds of blocks over all ranks (IOR -s).
     pub segments: u64,
     /// Files of each rank with `per_rank`.
@@ -80,6 +84,7 @@ impl Default for FileSet {
         Self {
             layout: Layout::PerRank,
             block_size: Bytes::mib(64),
+            block_sizes: Vec::new(),
             segments: 1,
             files_per_rank: 1,
             directory_per_rank: false,
@@ -107,7 +112,35 @@ impl Default for Tree {
 }
 
 impl FileSet {
-    /// Bytes of one file with `ranks` ranks.
+    /// Contiguous bytes that rank `owner` owns per segment.
+    pub fn block_of(&self, owner: u32) -> Bytes {
+        match self.block_sizes.len() {
+            0 => self.block_size,
+            count => self.block_sizes[owner as usize % count],
+        }
+    }
+
+    /// Bytes that rank `owner` owns in all.
+    pub fn share_of(&self, owner: u32) -> Bytes {
+        let own = self.block_of(owner) * self.segments;
+        match self.layout {
+            Layout::PerRank => own * u64::from(self.files_per_rank),
+            Layout::Shared => own,
+        }
+    }
+
+    /// Whether all blocks are whole multiples of `unit`.
+    pub fn are_multiples_of(&self, unit: Bytes) -> bool {
+        let mut blocks = std::iter::once(&self.block_size).chain(&self.block_sizes);
+        blocks.all(|block| block.get().is_multiple_of(unit.get().max(1)))
+    }
+
+    /// The smallest block of any rank.
+    pub fn smallest_block(&self) -> Bytes {
+        self.block_sizes.iter().copied().min().unwrap_or(self.block_size)
+    }
+
+    /// Bytes of one file, the largest where they differ, with `ranks` ranks.
     pub fn file_size(&self, ranks: u32) -> Bytes {
         let own = self.block_size * self.segments;
         match self.layout {
@@ -124,9 +157,9 @@ impl FileSet {
         }
     }
 
-    /// Bytes of all data files.
+    /// Bytes of all data files of `ranks`.
     pub fn total_size(&self, ranks: u32) -> Bytes {
-        self.file_size(ranks) * u64::from(self.file_count(ranks))
+        (0..ranks).map(|owner| self.share_of(owner)).sum()
     }
 }
 

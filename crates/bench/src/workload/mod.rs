@@ -68,7 +68,7 @@ pub struct Workload {
     #[serde(default)]
     pub data: Data,
     /// Further directories under test: what belongs to a rank lies in that of its number, in turn (IOR -o a@b, mdtest -d
-    /// a@b). All that is promised of the target holds for each.
+    /// a@b); a tree that all share is in each of them (vdbench fsd). All that is promised of the target holds for each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub more_targets: Vec<PathBuf>,
     /// Memory that is held while the test runs, so that less is left for the page cache (IOR -M).

@@ -78,7 +78,14 @@ impl Workload {
             Activity::Entries(_) => None,
         });
         let data = if transfers.clone().any(Transfer::writes) {
-            self.files.file_size(self.ranks) * u64::from(self.data_files())
+            match self.files.layout {
+                Layout::Shared => self.files.file_size(self.ranks),
+                Layout::PerRank => {
+                    let files = 0..self.data_files();
+                    let owner = |file: u32| file / self.files.files_per_rank.max(1);
+                    files.map(|file| self.files.block_of(owner(file)) * self.files.segments).sum()
+                }
+            }
         } else {
             Bytes::ZERO
         };
@@ -92,7 +99,7 @@ impl Workload {
     pub fn inodes(&self) -> u64 {
         let ranks = u64::from(self.ranks);
         let tree = &self.files.tree;
-        let trees = if tree.per_rank { ranks } else { 1 };
+        let trees = if tree.per_rank { ranks } else { 1 + self.more_targets.len() as u64 };
         let marker = u64::from(self.entries().any(|e| e.operation == EntryOperation::Mark));
         let entries = if self.entries().next().is_some() {
             tree.all_items(self.ranks) + tree.all_directories() * trees + marker
@@ -126,7 +133,11 @@ impl Workload {
     /// One line for people: `2 ranks, 1 GiB per rank, write 64 KiB, read 64 KiB`.
     pub fn summary(&self) -> String {
         let mut parts = vec![format!("{} rank{}", self.ranks, if self.ranks == 1 { "" } else { "s" })];
-        let size = self.files.block_size * self.files.segments * u64::from(self.files.files_per_rank);
+        let whole = |block: Bytes| block * self.files.segments * u64::from(self.files.files_per_rank);
+        let size = match (whole(self.files.smallest_block()), whole(self.files.block_size)) {
+            (smallest, largest) if smallest < largest => format!("{smallest} to {largest}"),
+            (_, largest) => largest.to_string(),
+        };
         let has_transfers =
             self.phases.iter().flat_map(|p| &p.jobs).any(|j| matches!(j.activity, Activity::Transfer(_)));
         if has_transfers {

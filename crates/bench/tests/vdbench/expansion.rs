@@ -258,7 +258,7 @@ rd=rd2,fwd=fwd1,fwdrate=max,elapsed=10
     assert_eq!(names, ["format directories", "format files", "rd1", "rd2"]);
     let tree = &workload.files.tree;
     assert_eq!((tree.branch, tree.depth, tree.leaf_only), (3, 2, true));
-    assert_eq!((workload.ranks, tree.items), (8, 23), "8 threads make 180 files");
+    assert_eq!((workload.ranks, tree.items), (6, 30), "6 threads make 180 files, each as many");
     let mixed = entries(&workload.phases[2]);
     assert_eq!(
         mixed.iter().map(|e| e.operation).collect::<Vec<_>>(),

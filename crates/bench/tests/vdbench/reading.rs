@@ -108,8 +108,8 @@ fn what_the_model_can_not_do_is_refused_by_name() {
             "512",
         ),
         (
-            "sd=a,lun=/tmp/a,size=1m\nsd=b,lun=/tmp/b,size=2m\nwd=w,sd=*\nrd=r,wd=w,iorate=max\n".to_owned(),
-            "one size",
+            "fsd=a,anchor=/tmp,files=3,size=4k\nfsd=b,anchor=/tmp,files=4,size=4k\nfwd=w,fsd=*\nrd=r,fwd=w,fwdrate=max\n".to_owned(),
+            "another shape",
         ),
         ("sd=a,lun=/nowhere/a\nwd=w,sd=*\nrd=r,wd=w,iorate=max\n".to_owned(), "size"),
         ("sd=a,lun=/tmp/a,size=1m\nwd=w,sd=a\nrd=r,wd=w\n".to_owned(), "iorate"),

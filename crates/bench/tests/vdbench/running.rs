@@ -109,6 +109,56 @@ fn two_loads_on_two_files_run_beside_each_other() {
 }
 
 #[test]
+fn files_of_one_run_have_sizes_of_their_own() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = "sd=a,lun=DIR/a,size=1m,threads=1\nsd=b,lun=DIR/b,size=3m,threads=2,range=(50,100)\nwd=w,sd=*,rdpct=50,xfersize=8k\n\
+        rd=r,wd=w,iorate=max,elapsed=1,interval=1\n";
+    let (_, record) = run_placed(dir.path(), text, true, Placing { keep: true, ..Placing::default() });
+    let phases = &record.tests[0].repetitions[0].phases;
+    assert_eq!(phases[0].bytes().get(), 4 << 20, "written first: both whole, and no more");
+    assert_eq!((phases[1].error_count, phases[1].verify_failures), (0, 0), "{:?}", phases[1].errors);
+    assert!(phases[1].ranks.iter().all(|rank| rank.operations > 0));
+    let size = |name: &str| std::fs::metadata(dir.path().join(name)).unwrap().len();
+    assert_eq!((size("a"), size("b")), (1 << 20, 3 << 20), "nothing was written behind their ends");
+}
+
+#[test]
+fn loads_work_on_trees_of_their_own_and_on_several() {
+    let dir = tempfile::tempdir().unwrap();
+    let (one, two) = (dir.path().join("one"), dir.path().join("two"));
+    [&one, &two].into_iter().for_each(|anchor| std::fs::create_dir(anchor).unwrap());
+    let text = "fsd=default,depth=1,width=2,files=10,size=4k\nfsd=fsd1,anchor=DIR/one\nfsd=fsd2,anchor=DIR/two\n\
+        fwd=default,xfersize=4k,threads=2\nfwd=read,fsd=fsd1,operation=read\nfwd=write,fsd=(fsd1,fsd2),operation=write\n\
+        rd=r,fwd=(read,write),fwdrate=max,format=yes,elapsed=1,interval=1\n\
+        rd=all,fwd=write,fwdrate=max,operation=delete,elapsed=5,interval=1,format=no\n";
+    let (script, record) = run(dir.path(), text, true);
+    let phases = &record.tests[0].repetitions[0].phases;
+    let names: Vec<&str> = phases.iter().map(|phase| phase.name.as_str()).collect();
+    assert_eq!(phases[0].operation_count(), 6, "three directories in each of two trees: {names:?}");
+    assert_eq!(phases[1].operation_count(), 40, "twenty files in each of two trees");
+    let jobs = &script.tests[0].workload.phases[2].jobs;
+    let targets = |job: &bench::workload::Job| match &job.activity {
+        bench::workload::Activity::Entries(entries) => entries.targets.clone(),
+        bench::workload::Activity::Transfer(_) => panic!("a transfer"),
+    };
+    assert_eq!(jobs.iter().map(targets).collect::<Vec<_>>(), [vec![0], vec![0], vec![1]]);
+    assert!(phases.iter().all(|phase| phase.error_count == 0 && phase.verify_failures == 0), "{names:?}");
+    let left = |anchor: &Path| std::fs::read_dir(anchor).unwrap().count();
+    assert_eq!((left(&one), left(&two)), (0, 0));
+}
+
+#[test]
+fn fewer_threads_than_made_the_files_work_on_all_of_them() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = "fsd=f,anchor=DIR,depth=1,width=1,files=40,size=4k\nfwd=w,fsd=f,operation=delete,threads=2\n\
+        rd=r,fwd=w,fwdrate=max,format=yes,elapsed=20,interval=1\n";
+    let (_, record) = run(dir.path(), text, false);
+    let phases = &record.tests[0].repetitions[0].phases;
+    assert_eq!(phases[1].ranks.len(), 8, "the format has up to eight threads");
+    assert_eq!(phases[2].operation_count(), 40, "all files are deleted");
+}
+
+#[test]
 fn reads_and_writes_of_a_tree_keep_their_parts() {
     let dir = tempfile::tempdir().unwrap();
     let text = "fsd=f,anchor=DIR,depth=1,width=2,files=50,size=8k\nfwd=w,fsd=f,rdpct=75,threads=4,xfersize=4k,fileio=random,fileselect=random\n\

@@ -60,24 +60,24 @@ impl Shown {
 /// What points of one test have in common.
 #[derive(Debug, Clone, PartialEq)]
 pub enum World {
-    /// Files of one size.
+    /// Files.
     Files {
         /// Their names.
         luns: Vec<PathBuf>,
-        /// Their size.
-        size: Bytes,
+        /// Their sizes.
+        sizes: Vec<Bytes>,
         /// What is in them.
         data: Data,
     },
-    /// A tree.
+    /// Trees of one shape.
     Tree {
-        /// Its directory.
-        anchor: PathBuf,
-        /// Its shape.
+        /// Their directories.
+        anchors: Vec<PathBuf>,
+        /// Their shape.
         tree: Tree,
-        /// Files in all.
+        /// Files of each.
         files: u64,
-        /// Bytes of them that are used.
+        /// Bytes of them that are used, of each.
         working: Option<Bytes>,
         /// What is in them.
         data: Data,
@@ -353,8 +353,10 @@ impl Compiler<'_> {
     fn finish(&mut self) {
         for test in &mut self.tests {
             match test.world.clone() {
-                World::Files { luns, size, .. } => files::prepare(test, &luns, size),
-                World::Tree { tree, files, working, .. } => trees::prepare(test, &tree, files, working),
+                World::Files { luns, sizes, .. } => files::prepare(test, luns.len(), &sizes),
+                World::Tree { anchors, tree, files, working, .. } => {
+                    trees::prepare(test, (anchors.len(), &tree), files, working);
+                }
             }
         }
     }
@@ -362,9 +364,10 @@ impl Compiler<'_> {
 
 /// The least common multiple; saturates.
 pub(super) fn lcm(a: u64, b: u64) -> u64 {
-    let (mut x, mut y) = (a, b);
-    while y != 0 {
-        (x, y) = (y, x % y);
-    }
-    (a / x.max(1)).saturating_mul(b)
+    (a / gcd(a, b).max(1)).saturating_mul(b)
+}
+
+/// The greatest common divisor; that of 0 and another number is the other one.
+pub(super) fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
 }

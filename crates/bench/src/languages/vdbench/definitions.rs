@@ -205,6 +205,15 @@ pub struct Anchor {
     pub flags: Flags,
 }
 
+impl Anchor {
+    /// Whether both have the same directories and files in them.
+    pub fn is_shaped_like(&self, other: &Self) -> bool {
+        let shape =
+            |own: &Self| (own.depth, own.width, own.files, own.everywhere, own.total, own.working_set);
+        shape(self) == shape(other) && self.sizes == other.sizes && self.flags == other.flags
+    }
+}
+
 /// A file system definition.
 pub fn anchor(definition: &Definition, reader: &mut Reader<'_>) -> Read<Anchor> {
     let Some(anchor) = definition.get("anchor") else {

@@ -1,11 +1,10 @@
 //! Runs on files (sd, wd, rd) as workloads: a rank for each file of each load, as many I/Os in flight as it has threads.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 
 use units::{Bytes, Ratio};
 
-use super::compile::{Compiler, Shown, Test, World, lcm};
+use super::compile::{Compiler, Shown, Test, World, gcd, lcm};
 use super::definitions::{Load, Storage};
 use super::expansion::{Pace, Point};
 use super::lexer::Word;
@@ -32,12 +31,13 @@ impl Compiler<'_> {
     /// Adds the points of a run on files.
     pub(super) fn run_on_files(&mut self, run: &Run, points: &[Point]) -> Option<()> {
         let (used, placed) = self.placed(run)?;
-        let size = self.size_of(&used)?;
+        let sizes = self.sizes_of(&used)?;
         for point in points {
             let placed = self.with_settings(&placed, point)?;
             let data = self.data_of(point);
-            let world = World::Files { luns: used.iter().map(|file| file.lun.clone()).collect(), size, data };
-            let phase = self.phase_of(run, point, &placed, &used, size)?;
+            let luns = used.iter().map(|file| file.lun.clone()).collect();
+            let world = World::Files { luns, sizes: sizes.clone(), data };
+            let phase = self.phase_of(run, point, &placed, &used, &sizes)?;
             let unit = placed.iter().map(|one| one.load.sizes.unit().get().max(1));
             let unit = unit.fold(1, lcm);
             self.add(world, phase, shown(run, point), unit);
@@ -101,8 +101,8 @@ impl Compiler<'_> {
         self.storages.iter().map(|storage| storage.name.text.clone()).collect()
     }
 
-    /// The size that all files of a run have.
-    fn size_of(&mut self, used: &[Storage]) -> Option<Bytes> {
+    /// The sizes of a run's files.
+    fn sizes_of(&mut self, used: &[Storage]) -> Option<Vec<Bytes>> {
         let mut sizes = Vec::new();
         for file in used {
             let there = std::fs::metadata(&file.lun).ok().filter(std::fs::Metadata::is_file);
@@ -121,18 +121,7 @@ impl Compiler<'_> {
                 }
             }
         }
-        let size = *sizes.first()?;
-        if let Some(other) = sizes.iter().position(|other| *other != size) {
-            let message = format!(
-                "sd `{}` has {:#} and sd `{}` {size:#}: files of one run have one size here",
-                used[other].name.text, sizes[other], used[0].name.text
-            );
-            self.troubles
-                .at(&used[other].name.place, message, "another size")
-                .hint("give them one size, or write an rd for each");
-            return None;
-        }
-        Some(size)
+        Some(sizes)
     }
 
     /// Loads with what the point's loops set.
@@ -177,7 +166,7 @@ impl Compiler<'_> {
         point: &Point,
         placed: &[Placed],
         used: &[Storage],
-        size: Bytes,
+        sizes: &[Bytes],
     ) -> Option<Phase> {
         let ranks: usize = placed.iter().map(|one| one.files.len()).sum();
         let skews = self.skews(run, point, placed)?;
@@ -190,14 +179,21 @@ impl Compiler<'_> {
                 let depth = |file: usize| depth_of(one, &used[file], placed, file);
                 let alike = |file: usize| {
                     let own = &used[file];
-                    (depth(file), own.flags, own.hit_area, own.offset, groups.get(&file))
+                    (
+                        depth(file),
+                        own.flags,
+                        own.hit_area,
+                        own.offset,
+                        groups.get(&file),
+                        range(one.load.range.or(own.range), sizes[file]),
+                    )
                 };
                 let count = rest
                     .iter()
                     .enumerate()
                     .take_while(|(at, file)| **file == first + at && alike(**file) == alike(*first))
                     .count();
-                let transfer = self.transfer(run, one, &used[*first], depth(*first), size)?;
+                let transfer = self.transfer(run, one, &used[*first], depth(*first), sizes[*first])?;
                 let shift = (*first + ranks - first_rank) % ranks;
                 let part = count as f64 / one.files.len() as f64;
                 let rate = one
@@ -379,19 +375,29 @@ fn range(part: Option<Part>, size: Bytes) -> (Ratio, Ratio) {
 }
 
 /// The files of a test, made before its first phase.
-pub(super) fn prepare(test: &mut Test, luns: &[PathBuf], size: Bytes) {
+pub(super) fn prepare(test: &mut Test, files: usize, sizes: &[Bytes]) {
     let group = test.workload.phases.iter().filter_map(|phase| phase.ranks).max().unwrap_or(1);
     let ranks = group.saturating_mul(test.groups);
-    let block = size.round_down(Bytes::new(test.unit));
-    let block = if block == Bytes::ZERO { size } else { block };
+    let unit = Bytes::new(test.unit);
+    let block =
+        |size: &Bytes| Some(size.round_down(unit)).filter(|block| *block > Bytes::ZERO).unwrap_or(*size);
+    let blocks: Vec<Bytes> = sizes.iter().map(block).collect();
+    let largest = blocks.iter().copied().max().unwrap_or(unit);
+    let differ = blocks.iter().any(|block| *block != largest);
     test.workload.ranks = ranks;
-    test.workload.files = FileSet { block_size: block, ..FileSet::default() };
-    let count = luns.len() as u32;
-    let units = block.get() / test.unit.max(1);
+    test.workload.files = FileSet {
+        block_size: largest,
+        block_sizes: if differ { blocks.clone() } else { Vec::new() },
+        ..FileSet::default()
+    };
+    let count = files as u32;
+    // Bytes that all blocks are multiples of, in units.
+    let units = blocks.iter().fold(0, |all, block| gcd(all, block.get())) / test.unit.max(1);
     let most = (FORMAT_SIZE / test.unit.max(1)).clamp(1, units.max(1));
     let fit = (1..=most).rev().find(|count| units.is_multiple_of(*count)).unwrap_or(1);
     let mut write = Transfer::write(Bytes::new(test.unit * fit));
-    write.transfer_size = TransferSize::Fixed(Bytes::new((test.unit * fit).min(block.get())));
+    let smallest = test.workload.files.smallest_block();
+    write.transfer_size = TransferSize::Fixed(Bytes::new(test.unit * fit).min(smallest));
     let mut format = Phase::transfer(FORMAT, write);
     format.ranks = (count < ranks).then_some(count);
     for phase in &mut test.workload.phases {

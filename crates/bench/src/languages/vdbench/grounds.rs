@@ -1,4 +1,4 @@
-//! Where a test's files are: a `lun` is a file of exactly that name, and a tree lies in a fresh directory below its anchor.
+//! Where a test's files are: a `lun` is a file of exactly that name, and a tree of an fsd lies in a fresh directory below its anchor.
 //!
 //! A file that is not there is made, and removed again. One that is there is somebody's: it is read as it is, and written
 //! only when that was asked for by name, as vdbench does without asking.
@@ -27,11 +27,15 @@ impl Test {
     pub fn placed(&self, placing: Placing) -> Result<(PathBuf, Workload)> {
         let mut workload = self.workload.clone();
         match &self.world {
-            World::Tree { anchor, .. } => {
-                Ok((if anchor.is_dir() { anchor.clone() } else { parent(anchor) }, workload))
+            World::Tree { anchors, .. } => {
+                let place = |anchor: &PathBuf| if anchor.is_dir() { anchor.clone() } else { parent(anchor) };
+                let mut targets: Vec<PathBuf> = anchors.iter().map(place).collect();
+                workload.more_targets = targets.split_off(1.min(targets.len()));
+                Ok((targets.pop().unwrap_or_else(|| PathBuf::from(".")), workload))
             }
-            World::Files { luns, size, .. } => {
-                let there = luns.iter().map(|lun| existing(lun, *size)).collect::<Result<Vec<bool>>>()?;
+            World::Files { luns, sizes, .. } => {
+                let there = luns.iter().zip(sizes);
+                let there = there.map(|(lun, size)| existing(lun, *size)).collect::<Result<Vec<bool>>>()?;
                 let some = there.iter().any(|there| *there);
                 if let Some(missing) = there.iter().position(|there| !there).filter(|_| some) {
                     return Err(Fault::new(

@@ -1,12 +1,14 @@
 //! Runs on trees (fsd, fwd, rd) as workloads: a rank for each thread of each load.
 
+use std::collections::HashSet;
+
 use units::{Bytes, Ratio};
 
 use super::compile::{Compiler, Test, World};
 use super::definitions::{Anchor, FileLoad, Operation};
 use super::expansion::{Pace, Point};
 use super::lexer::Word;
-use super::run::{Format, Run, Setting};
+use super::run::{Format, Rates, Run, Setting};
 use super::values::{Rate, means};
 use crate::workload::{
     Activity, Entries, EntryOperation, FileSet, Job, Phase, Selection, Stop, Tree, WeightedSize,
@@ -25,11 +27,11 @@ impl Compiler<'_> {
     /// Adds the points of a run on a tree.
     pub(super) fn run_on_tree(&mut self, run: &Run, points: &[Point]) -> Option<()> {
         let loads = self.file_loads_of(run)?;
-        let anchor = self.anchor_of(run, &loads)?;
+        let anchors = self.anchors_of(run, &loads)?;
         for point in points {
-            let (anchor, loads) = self.tree_settings(&anchor, &loads, point)?;
+            let (anchor, loads) = self.tree_settings(anchors.first()?, &loads, point)?;
             let world = World::Tree {
-                anchor: anchor.anchor.clone(),
+                anchors: anchors.iter().map(|anchor| anchor.anchor.clone()).collect(),
                 tree: self.tree(&anchor)?,
                 files: files(&anchor),
                 working: anchor.working_set,
@@ -40,7 +42,7 @@ impl Compiler<'_> {
                 continue;
             }
             let loads = self.apart(loads);
-            let phase = self.tree_phase(run, point, &loads)?;
+            let phase = self.tree_phase(run, point, &loads, &anchors)?;
             self.add(world, phase, super::files::shown(run, point), 1);
         }
         Some(())
@@ -60,41 +62,40 @@ impl Compiler<'_> {
         Some(loads)
     }
 
-    /// The tree of a run.
-    fn anchor_of(&mut self, run: &Run, loads: &[FileLoad]) -> Option<Anchor> {
+    /// The trees of a run, in the order in which its loads name them. They have one shape.
+    fn anchors_of(&mut self, run: &Run, loads: &[FileLoad]) -> Option<Vec<Anchor>> {
         let mut found: Vec<Anchor> = Vec::new();
-        let names: Vec<String> = self.anchors.iter().map(|anchor| anchor.name.text.clone()).collect();
-        for word in loads.iter().flat_map(|load| &load.anchors) {
-            let meant = |name: &str| means(&word.text, name) || word.text == "all";
-            let all: Vec<Anchor> =
-                self.anchors.iter().filter(|anchor| meant(&anchor.name.text)).cloned().collect();
-            if all.is_empty() {
-                return self.nothing(word, "fsd", &names);
+        for load in loads {
+            if load.anchors.is_empty() {
+                let message = format!("fwd `{}` says no `fsd`", load.name.text);
+                self.troubles.at(&load.name.place, message, "on which tree?").hint("write fsd=fsd1");
+                return None;
             }
-            found.extend(all);
-        }
-        let first = found.first().cloned();
-        let other = found
-            .iter()
-            .find(|anchor| Some(&anchor.name.text) != first.as_ref().map(|first| &first.name.text));
-        match (first, other) {
-            (Some(first), None) => Some(first),
-            (Some(_), Some(other)) => {
-                let message =
-                    format!("rd `{}` works on several fsds, `{}` among them", run.name.text, other.name.text);
-                let place = other.name.place.clone();
-                self.troubles
-                    .at(&place, message, "another one")
-                    .hint("one tree for each rd: write an rd for each fsd");
-                None
-            }
-            (None, _) => {
-                let word: &Word = loads.first().map_or(&run.name, |load| &load.name);
-                let message = format!("fwd `{}` says no `fsd`", word.text);
-                self.troubles.at(&word.place, message, "on which tree?").hint("write fsd=fsd1");
-                None
+            for word in &load.anchors {
+                let meant = self.anchors.iter().filter(|anchor| is_meant(word, anchor));
+                let all: Vec<Anchor> = meant.cloned().collect();
+                if all.is_empty() {
+                    let names: Vec<String> =
+                        self.anchors.iter().map(|anchor| anchor.name.text.clone()).collect();
+                    return self.nothing(word, "fsd", &names);
+                }
+                found.extend(all);
             }
         }
+        let mut names = HashSet::new();
+        found.retain(|anchor| names.insert(anchor.name.text.clone()));
+        let (first, others) = found.split_first()?;
+        if let Some(other) = others.iter().find(|other| !other.is_shaped_like(first)) {
+            let message = format!(
+                "rd `{}` works on fsd `{}` and on `{}`, which has another shape",
+                run.name.text, first.name.text, other.name.text
+            );
+            self.troubles
+                .at(&other.name.place, message, "another shape")
+                .hint("give them the same depth, width, files and sizes, or write an rd for each");
+            return None;
+        }
+        Some(found)
     }
 
     fn tree_settings(
@@ -216,7 +217,13 @@ impl Compiler<'_> {
         }
     }
 
-    fn tree_phase(&mut self, run: &Run, point: &Point, loads: &[FileLoad]) -> Option<Phase> {
+    fn tree_phase(
+        &mut self,
+        run: &Run,
+        point: &Point,
+        loads: &[FileLoad],
+        anchors: &[Anchor],
+    ) -> Option<Phase> {
         let given: f64 = loads.iter().filter_map(|load| load.skew).sum();
         let all_given = loads.iter().all(|load| load.skew.is_some());
         if loads.len() > 1 && (given > 100.0 + 1e-6 || (all_given && (given - 100.0).abs() > 1e-6)) {
@@ -225,18 +232,26 @@ impl Compiler<'_> {
             return None;
         }
         let alone = loads.len() == 1;
+        let others = loads.iter().filter(|load| load.skew.is_none()).count().max(1);
+        let rated = point.pace != Pace::At(Rate::Max) || matches!(run.rates, Rates::Curve(_));
+        // Without a word about it, each load has the same part, on however many trees it is.
+        let divided = given > 0.0 || (rated && anchors.len() > 1);
         let mut once = true;
         let mut jobs = Vec::new();
         for load in loads {
             let entries = self.entries(run, load, alone)?;
             once &= entries.select == Selection::Once || entries.select == Selection::Own;
             let only_groups = self.groups_of(&[&run.hosts, &load.hosts])?;
-            jobs.push(Job {
-                ranks: Some(self.threads_of(load, &only_groups)),
-                only_groups,
-                skew: load.skew.filter(|_| !alone).map(Ratio::percent),
-                activity: Activity::Entries(entries),
-            });
+            let trees =
+                if entries.select == Selection::Own { vec![Vec::new()] } else { trees_of(load, anchors) };
+            let skew = load.skew.unwrap_or((100.0 - given).max(0.0) / others as f64) / trees.len() as f64;
+            let ranks = Some(self.threads_of(load, trees.len() as u32, &only_groups));
+            jobs.extend(trees.into_iter().map(|targets| Job {
+                ranks,
+                only_groups: only_groups.clone(),
+                skew: (divided && !alone).then(|| Ratio::percent(skew)),
+                activity: Activity::Entries(Entries { targets, ..entries.clone() }),
+            }));
         }
         let mut phase = Phase::entries("", Entries::of(EntryOperation::Stat));
         phase.ranks = Some(jobs.iter().filter_map(|job| job.ranks).sum());
@@ -260,13 +275,16 @@ impl Compiler<'_> {
         Some(phase)
     }
 
-    /// Threads of a load on each of its hosts: together they are as many as it says, or a few more.
-    fn threads_of(&mut self, load: &FileLoad, only_groups: &[u32]) -> u32 {
+    /// Threads of a load on each of its trees and hosts: together they are as many as it says, or a few more.
+    fn threads_of(&mut self, load: &FileLoad, trees: u32, only_groups: &[u32]) -> u32 {
         let hosts = if only_groups.is_empty() { self.groups } else { only_groups.len() as u32 };
-        let each = load.threads.div_ceil(hosts.max(1));
-        if each * hosts != load.threads {
+        let parts = (hosts * trees).max(1);
+        let each = load.threads.div_ceil(parts);
+        if each * parts != load.threads {
+            let on_trees = if trees > 1 { format!(" on each of {trees} fsds") } else { String::new() };
+            let on_hosts = if hosts > 1 { format!(" on each of {hosts} hosts") } else { String::new() };
             self.note(format!(
-                "fwd `{}`: threads={} are {each} on each of {hosts} hosts",
+                "fwd `{}`: threads={} are {each}{on_trees}{on_hosts}",
                 load.name.text, load.threads
             ));
         }
@@ -304,6 +322,20 @@ impl Compiler<'_> {
     }
 }
 
+/// Whether `fsd=word` means it.
+fn is_meant(word: &Word, anchor: &Anchor) -> bool {
+    means(&word.text, &anchor.name.text) || word.text == "all"
+}
+
+/// The trees of a load, each alone, by their numbers; no number where the run has one tree only.
+fn trees_of(load: &FileLoad, anchors: &[Anchor]) -> Vec<Vec<u32>> {
+    if anchors.len() < 2 {
+        return vec![Vec::new()];
+    }
+    let is_its = |anchor: &Anchor| load.anchors.iter().any(|word| is_meant(word, anchor));
+    (0..).zip(anchors).filter(|(_, anchor)| is_its(anchor)).map(|(number, _)| vec![number]).collect()
+}
+
 fn threads_do(count: u32, what: &str) -> String {
     if count == 1 { format!("1 thread {what}s") } else { format!("{count} threads {what}") }
 }
@@ -330,15 +362,20 @@ fn mean(sizes: &[WeightedSize]) -> f64 {
     if weights > 0.0 { bytes / weights } else { 0.0 }
 }
 
-/// The items of a test, dealt to its ranks.
-pub(super) fn prepare(test: &mut Test, tree: &Tree, files: u64, working: Option<Bytes>) {
-    let mut group = test.workload.phases.iter().filter_map(|phase| phase.ranks).max().unwrap_or(1);
-    if test.formats {
-        group = group.max(FORMAT_THREADS.min(files.min(u64::from(u32::MAX)) as u32).div_ceil(test.groups));
-    }
+/// The items of a test on so many trees, each with `files`, dealt to its ranks: as many to each tree.
+pub(super) fn prepare(test: &mut Test, (trees, tree): (usize, &Tree), files: u64, working: Option<Bytes>) {
+    let trees = trees as u32;
+    let all = files.saturating_mul(u64::from(trees));
+    let working_ranks = test.workload.phases.iter().filter_map(|phase| phase.ranks).max().unwrap_or(1);
+    let fewest = working_ranks.next_multiple_of(trees);
+    let threads = if test.formats { FORMAT_THREADS.min(files.min(u64::from(u32::MAX)) as u32) } else { 1 };
+    let most = fewest.max((threads * trees).div_ceil(test.groups).next_multiple_of(trees));
+    // As many as have equal parts of the files, where any number has.
+    let divides = |group: &u32| all.is_multiple_of(u64::from(*group) * u64::from(test.groups));
+    let group = (fewest..=most).rev().step_by(trees as usize).find(divides).unwrap_or(most);
     let ranks = group.saturating_mul(test.groups);
     test.workload.ranks = ranks;
-    let items = files.div_ceil(u64::from(ranks));
+    let items = all.div_ceil(u64::from(ranks));
     test.workload.files = FileSet { tree: Tree { items, ..tree.clone() }, ..FileSet::default() };
     let all = mean(&tree.sizes) * files as f64;
     let used = working

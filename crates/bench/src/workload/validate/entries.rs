@@ -43,6 +43,15 @@ impl Workload {
                 "leave out `order`, `rank_shift`, `first_rank_only` and `shared_items`",
             ));
         }
+        let targets = 1 + self.more_targets.len() as u32;
+        if let Some(target) = entries.targets.iter().find(|target| **target >= targets.min(self.ranks)) {
+            return Err(wrong(
+                format!(
+                    "phase `{name}`: no item lies in target number {target} of {targets}, counted from 0"
+                ),
+                "set `targets` to numbers of targets; there must be as many ranks at least",
+            ));
+        }
         let item = entries.item;
         if self.entries().any(|other| other.operation.is_for_items() && other.item != item) {
             return Err(wrong(

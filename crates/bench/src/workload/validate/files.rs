@@ -1,8 +1,9 @@
 //! Files, trees and what is in them.
 
 use fault::Result;
+use units::Bytes;
 
-use super::super::{Activity, Entries, EntryOperation, Item, Workload};
+use super::super::{Activity, Entries, EntryOperation, Item, Layout, Workload};
 use super::{LARGEST_TRANSFER, wrong};
 use crate::ground::PREFIX;
 
@@ -34,6 +35,25 @@ impl Workload {
             return Err(wrong(
                 "the files are larger, or the tree has more directories, than a file system can hold",
                 "lower `block_size`, `segments`, `files_per_rank`, `branch` or `depth`",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Blocks that differ are those of files that ranks have of their own.
+    pub(super) fn check_block_sizes(&self) -> Result<()> {
+        let files = &self.files;
+        if !files.block_sizes.is_empty() && files.layout == Layout::Shared {
+            return Err(wrong(
+                "`block_sizes` are for files that ranks have of their own",
+                "use `layout = \"per_rank\"`, or leave out `block_sizes`",
+            ));
+        }
+        let fits = |block: &Bytes| block.get() > 0 && *block <= files.block_size;
+        if let Some(block) = files.block_sizes.iter().find(|block| !fits(block)) {
+            return Err(wrong(
+                format!("`block_sizes` has {block:#}, and `block_size` is {:#}", files.block_size),
+                "let `block_size` be the largest of them, and none of them nothing",
             ));
         }
         Ok(())

@@ -51,6 +51,7 @@ impl Workload {
                 "look at `[files]`",
             ));
         }
+        self.check_block_sizes()?;
         if self.ranks > MOST_RANKS {
             return Err(wrong(
                 format!("{} ranks are more than a host can run", self.ranks),
@@ -97,10 +98,10 @@ impl Workload {
                 "leave out `directory_per_rank` and `more_targets`, or use `layout = \"per_rank\"`",
             ));
         }
-        if uses(false) && !self.files.tree.per_rank && !self.more_targets.is_empty() {
+        if uses(false) && self.files.tree.shared_items && !self.more_targets.is_empty() {
             return Err(wrong(
-                "a tree that all ranks share is in one target",
-                "leave out `more_targets`, or set `per_rank = true` in `[files.tree]`",
+                "items that all ranks share are in one target",
+                "leave out `more_targets`, or set `shared_items = false` in `[files.tree]`",
             ));
         }
         Ok(())

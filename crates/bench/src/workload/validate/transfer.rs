@@ -22,7 +22,7 @@ impl Workload {
         self.check_prefill(name, transfer)?;
         self.check_hits(name, transfer)?;
         let block = self.files.block_size;
-        if !block.get().is_multiple_of(unit) {
+        if !self.files.are_multiples_of(transfer.transfer_size.unit()) {
             return Err(wrong(
                 format!(
                     "phase `{name}`: the block size {block} is not a multiple of the transfer size {}",
@@ -80,7 +80,7 @@ impl Workload {
         if transfer.range_start >= transfer.range_end {
             return wrong("and a range over the end of the file exclude each other", "leave out one of them");
         }
-        if offset.get() == 0 || offset + unit * 2 > self.files.file_size(self.ranks) {
+        if offset.get() == 0 || offset + unit * 2 > self.files.smallest_block() * self.files.segments {
             return wrong("leaves no room for transfers", "lower it, or raise `block_size`");
         }
         Ok(())
@@ -145,7 +145,7 @@ impl Workload {
             ));
         }
         let block = self.files.block_size;
-        let fits = size.get() > 0 && size.get() <= LARGEST_TRANSFER && block.get().is_multiple_of(size.get());
+        let fits = size.get() > 0 && size.get() <= LARGEST_TRANSFER && self.files.are_multiples_of(size);
         if !fits {
             return Err(wrong(
                 format!("phase `{name}`: the block size {block} is not a multiple of the prefill's {size:#}"),
@@ -168,7 +168,8 @@ impl Workload {
         }
         let used = transfer.range_end.get() - transfer.range_start.get();
         let used = if used > 0.0 { used } else { 1.0 + used };
-        let range = self.files.file_size(self.ranks).get() as f64 * used;
+        let smallest = self.files.smallest_block().get() as f64 / self.files.block_size.get() as f64;
+        let range = self.files.file_size(self.ranks).get() as f64 * smallest * used;
         let area = transfer.hit_area;
         if area < transfer.transfer_size.largest() || area.get() as f64 >= range {
             return Err(wrong(
