@@ -10,7 +10,8 @@ Examples:
   forebay io500 --list > config.ini
   forebay io500 config.ini --ranks 8
   forebay io500 config.ini --ranks 8 --stonewall 30
-  forebay io500 config.ini --dry-run";
+  forebay io500 config.ini --dry-run
+  forebay io500 config.ini --verify results/2026.11.21-21.42.26/result.txt";
 
 /// Run the IO500 benchmark: its phases, score and result files
 ///
@@ -41,6 +42,9 @@ pub struct Io500 {
     /// Show what each phase would do, and do nothing
     #[arg(long)]
     pub dry_run: bool,
+    /// Recompute the score of this result.txt from its phases, and do nothing else
+    #[arg(long, value_name = "FILE", requires = "config")]
+    pub verify: Option<PathBuf>,
     /// Remove what a run with this --timestamp has left, and do nothing else
     #[arg(long, requires = "timestamp")]
     pub cleanup: bool,

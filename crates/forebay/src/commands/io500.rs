@@ -38,6 +38,9 @@ pub fn run(context: &Context, arguments: &Io500) -> Result {
     }
     let Some(path) = &arguments.config else { return Ok(Outcome::Done) };
     let (text, mut config) = load(path)?;
+    if let Some(result) = &arguments.verify {
+        return verify(context, result, &config);
+    }
     let extended = arguments.mode == Io500Mode::Extended;
     if extended && !config.without_md_workbench() {
         return Err(Fault::new(
@@ -83,6 +86,23 @@ pub fn run(context: &Context, arguments: &Io500) -> Result {
     let removed =
         if arguments.guards.keep_files { Ok(()) } else { files::remove_all(&run.data, run.ranks()) };
     run.finish(&results, outcome.and(removed))
+}
+
+/// Says what follows from the phases of a result file, and fails where it does not count.
+fn verify(context: &Context, path: &Path, config: &Config) -> Result {
+    let text = super::files::read_input("result", path)?;
+    let found = language::verify(&text, config);
+    context
+        .printer
+        .data(language::score_lines(&Scores { invalid: found.wrong.clone(), ..found.scores }) + "\n")?;
+    found.notes.iter().for_each(|note| context.printer.say(note));
+    if found.wrong.is_empty() {
+        return Ok(Outcome::Done);
+    }
+    let message = format!("`{}` is no valid result: {}", path.display(), found.wrong.join("; "));
+    Err(Fault::new(Kind::Refused, message)
+        .hint("run IO500 again, with the stonewall that its rules ask for")
+        .into())
 }
 
 /// A name of one directory.

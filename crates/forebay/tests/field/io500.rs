@@ -94,6 +94,51 @@ fn all_phases_run_and_leave_results_and_nothing_else() {
 }
 
 #[test]
+fn a_result_is_verified_by_its_phases_and_its_hash() {
+    let place = Place::new();
+    config(&place, "");
+    place.expect(&["io500", "config.ini", "--stonewall", "1", "--timestamp", "x"]);
+    let verify = |file: &str| place.forebay(&["io500", "config.ini", "--verify", file]);
+    let (code, out, err) = verify("results/x/result.txt");
+    assert_eq!(code, Some(1), "short runs don't count: {err}");
+    assert!(out.contains("[SCORE ] Bandwidth") && out.contains("less than the 300 s"), "{out}");
+    assert!(!out.contains("follows from") && !out.contains("hash"), "its own means are right: {out}");
+
+    let file = place.home.path().join("results/x/result.txt");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let line = text.lines().find(|line| line.starts_with("SCORE ")).unwrap();
+    std::fs::write(&file, text.replace(line, "SCORE           = 99.5")).unwrap();
+    let (_, out, _) = verify("results/x/result.txt");
+    assert!(out.contains("`SCORE` is 99.5, and") && out.contains("what is above it was changed"), "{out}");
+
+    // As the original writes it: long enough, and with a hash of its own.
+    let mut original = "version         = io500-sc24\n".to_owned();
+    for (phase, score) in [
+        ("ior-easy-write", 2.0),
+        ("ior-hard-write", 2.0),
+        ("ior-easy-read", 8.0),
+        ("ior-hard-read", 8.0),
+        ("mdtest-easy-write", 9.0),
+        ("mdtest-hard-write", 9.0),
+        ("find", 9.0),
+        ("mdtest-easy-stat", 9.0),
+        ("mdtest-hard-stat", 9.0),
+        ("mdtest-easy-delete", 9.0),
+        ("mdtest-hard-read", 9.0),
+        ("mdtest-hard-delete", 9.0),
+    ] {
+        original += &format!("\n[{phase}]\nscore           = {score:.6}\nt_delta         = 301.5\n");
+    }
+    original += "\n[SCORE]\nMD              = 9.0\nBW              = 4.0\nSCORE           = 6.0\nhash            = ABCD\n";
+    std::fs::write(place.home.path().join("original.txt"), &original).unwrap();
+    let (code, out, err) = verify("original.txt");
+    assert_eq!(code, Some(0), "{out}{err}");
+    assert!(out.contains("TOTAL 6.000000\n") && err.contains("not looked at"), "{out}{err}");
+    let (code, _, err) = verify("missing.txt");
+    assert!(code == Some(2) && err.contains("missing.txt"), "{err}");
+}
+
+#[test]
 fn the_extended_mode_has_finds_of_its_own_and_a_second_score() {
     let place = Place::new();
     config(&place, "[mdworkbench]\nrun = FALSE\n");

@@ -6,6 +6,10 @@ use record::PhaseResult;
 
 use super::{Judged, Scores};
 
+/// Stands above a hash of ours.
+pub const OWN_HASH: &str =
+    "; this hash is Forebay's own, over the text above it; IO500's is over other words and can't be compared";
+
 /// `IO500 version ... (standard)`.
 pub fn version_line(program: &str, extended: bool) -> String {
     let mode = if extended { "extended" } else { "standard" };
@@ -97,17 +101,14 @@ pub fn result_text(program: &str, directory: &str, phases: &[Timed], scores: &[S
             text,
             "MD              = {md:.6}\nBW              = {bw:.6}\nSCORE           = {score:.6}"
         );
-        let _ = writeln!(
-            text,
-            "; this hash is Forebay's own, over the text above it; IO500's is over other words and can't be compared"
-        );
+        let _ = writeln!(text, "{OWN_HASH}");
         let _ = writeln!(text, "hash            = {:X}", hash(&text));
     }
     text
 }
 
 /// FNV-1a over what stands above it: notices accidents, proves nothing.
-fn hash(text: &str) -> u32 {
+pub fn hash(text: &str) -> u32 {
     text.bytes().fold(0x811C_9DC5, |hash: u32, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 

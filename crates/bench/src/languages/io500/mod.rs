@@ -11,8 +11,10 @@ mod printed;
 mod score;
 #[cfg(test)]
 mod tests;
+mod verify;
 
 pub use config::{Config, list};
 pub use documents::{Timed, csv, result_line, result_text, score_lines, version_line};
 pub use phases::{Cast, MORE_PHASES, PHASES, PhaseName, Progress, Room, SOUGHT, Scene, Step, phases};
 pub use score::{Judged, Scores, judge};
+pub use verify::{Verification, verify};
