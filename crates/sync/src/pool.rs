@@ -1,6 +1,8 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Work for several threads. Small pieces go before those that make more of them, so that little waits at any time.
+/// Work for several threads. Small pieces go before those that make more of them, so that little waits at any time. Last come
+/// calls for help with what another thread is at: threads that write to one file wait for each other, so each is better off
+/// with one of its own.
 #[derive(Debug)]
 pub struct Pool<Small, Large> {
     state: Mutex<State<Small, Large>>,
@@ -11,6 +13,7 @@ pub struct Pool<Small, Large> {
 struct State<Small, Large> {
     small: Vec<Small>,
     large: Vec<Large>,
+    calls: Vec<Small>,
     busy: usize,
     closed: bool,
 }
@@ -34,7 +37,7 @@ pub trait Divisible {
 
 impl<Small, Large: Divisible> Default for Pool<Small, Large> {
     fn default() -> Self {
-        let state = State { small: Vec::new(), large: Vec::new(), busy: 0, closed: false };
+        let state = State { small: Vec::new(), large: Vec::new(), calls: Vec::new(), busy: 0, closed: false };
         Self { state: Mutex::new(state), wake: Condvar::new() }
     }
 }
@@ -56,6 +59,28 @@ impl<Small, Large: Divisible> Pool<Small, Large> {
         None
     }
 
+    /// Calls for help: whoever has nothing else to do takes the piece. Returns false where `most` calls wait already.
+    pub fn call(&self, piece: Small, most: usize) -> bool {
+        let mut state = self.lock();
+        if state.calls.len() >= most {
+            return false;
+        }
+        state.calls.push(piece);
+        drop(state);
+        self.wake.notify_one();
+        true
+    }
+
+    /// Takes back the calls that are not `wanted` any more.
+    pub fn call_off(&self, wanted: impl Fn(&Small) -> bool) {
+        let mut state = self.lock();
+        let (kept, gone) = std::mem::take(&mut state.calls).into_iter().partition(wanted);
+        state.calls = kept;
+        drop(state);
+        // What they hold may take its time to be closed.
+        drop::<Vec<Small>>(gone);
+    }
+
     /// Adds a large piece. The last added is worked on first, so that a tree is walked in depth.
     pub fn push(&self, piece: Large) {
         self.lock().large.push(piece);
@@ -68,6 +93,7 @@ impl<Small, Large: Divisible> Pool<Small, Large> {
         state.closed = true;
         state.small.clear();
         state.large.clear();
+        state.calls.clear();
         drop(state);
         self.wake.notify_all();
     }
@@ -96,7 +122,7 @@ impl<Small, Large: Divisible> Pool<Small, Large> {
     pub fn done(&self) {
         let mut state = self.lock();
         state.busy -= 1;
-        if state.busy == 0 && state.small.is_empty() && state.large.is_empty() {
+        if state.busy == 0 && state.small.is_empty() && state.large.is_empty() && state.calls.is_empty() {
             drop(state);
             self.wake.notify_all();
         }
@@ -114,7 +140,7 @@ impl<Small, Large: Divisible> State<Small, Large> {
             }
             self.large.pop();
         }
-        None
+        self.calls.pop().map(Piece::Small)
     }
 }
 
@@ -132,6 +158,20 @@ mod tests {
             self.0 = self.0.checked_sub(1)?;
             Some(self.0)
         }
+    }
+
+    #[test]
+    fn calls_for_help_come_last_and_can_be_called_off() {
+        let pool = Pool::<u32, Numbers>::default();
+        assert!(pool.call(7, 2) && pool.call(8, 2) && !pool.call(9, 2), "two calls may wait");
+        pool.push(Numbers(1));
+        assert!(pool.offer(1, 1).is_none());
+        assert!(matches!(pool.take(), Some(Piece::Small(1))));
+        assert!(matches!(pool.take(), Some(Piece::Item(0))));
+        pool.call_off(|number| *number != 8);
+        assert!(matches!(pool.take(), Some(Piece::Small(7))));
+        (0..3).for_each(|_| pool.done());
+        assert!(pool.take().is_none());
     }
 
     #[test]

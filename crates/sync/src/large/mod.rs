@@ -1,4 +1,4 @@
-//! One large file: its ranges are copied by all workers at once, hashed by leaves, compared with what the destination has,
+//! One large file: its ranges are copied by every worker that has nothing else to do, hashed by leaves, compared with what the destination has,
 //! and noted as they are done.
 //!
 //! Where the destination has an older copy, only leaves that differ are written: into a clone of it where the file system
@@ -96,7 +96,7 @@ impl Large {
     }
 }
 
-/// Begins a file and has all workers help.
+/// Begins a file; workers that have nothing else to do help.
 pub fn start(job: &Job<'_>, hand: &mut Hand, pair: &Arc<Pair>, item: Item, attempt: u32) {
     let path = pair.below(&item.name);
     match begin::begin(job, pair, item, attempt) {
@@ -115,10 +115,15 @@ pub fn start(job: &Job<'_>, hand: &mut Hand, pair: &Arc<Pair>, item: Item, attem
 
 fn call_others(job: &Job<'_>, large: &Arc<Large>) {
     for _ in 1..job.workers {
-        if job.pool.offer(Chore::Large(large.clone()), 8 * job.workers).is_some() {
+        if !job.pool.call(Chore::Large(large.clone()), 8 * job.workers) {
             break;
         }
     }
+}
+
+/// Nobody is wanted any more: what waits in the pool holds descriptors.
+fn call_off(job: &Job<'_>, large: &Arc<Large>) {
+    job.pool.call_off(|chore| !matches!(chore, Chore::Large(other) if Arc::ptr_eq(other, large)));
 }
 
 /// Copies ranges until none is left. Whoever does the last one finishes the file.
@@ -135,6 +140,9 @@ pub fn help(job: &Job<'_>, hand: &mut Hand, large: &Arc<Large>) {
         let number = large.next.fetch_add(1, Ordering::Relaxed);
         if number >= large.ranges() {
             return;
+        }
+        if number + 1 == large.ranges() {
+            call_off(job, large);
         }
         if job.stopping() {
             large.give_up(Trouble::Stopped);
