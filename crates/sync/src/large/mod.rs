@@ -11,8 +11,8 @@ mod holes;
 mod moved;
 mod notes;
 mod range;
-mod shared;
 mod stored;
+mod stretches;
 
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -101,9 +101,9 @@ pub fn start(job: &Job<'_>, hand: &mut Hand, pair: &Arc<Pair>, item: Item, attem
     let path = pair.below(&item.name);
     match begin::begin(job, pair, item, attempt) {
         Ok(mut large) => {
-            if let Some(share) = job.share.filter(|_| shared::is_worth(&large)) {
+            if let Some(share) = job.share.filter(|_| stretches::is_worth(&large)) {
                 large.shared = true;
-                return shared::copy(job, hand, &Arc::new(large), share);
+                return stretches::copy(job, hand, &Arc::new(large), share);
             }
             let large = Arc::new(large);
             call_others(job, &large);
@@ -129,7 +129,7 @@ fn call_off(job: &Job<'_>, large: &Arc<Large>) {
 /// Copies ranges until none is left. Whoever does the last one finishes the file.
 pub fn help(job: &Job<'_>, hand: &mut Hand, large: &Arc<Large>) {
     if let Some(share) = job.share.filter(|_| large.shared) {
-        return shared::help(job, hand, large, share);
+        return stretches::help(job, hand, large, share);
     }
     if let Old::Moved(moved) = &large.old
         && !moved::learn(job, large, moved)
@@ -167,5 +167,5 @@ fn key(path: &[u8]) -> String {
 }
 
 pub use begin::{large_draft_has_notes, sweep};
-pub use shared::{Share, Taken, Task, adopt, do_task};
 pub use stored::{forget, moved_on};
+pub use stretches::{Share, Taken, Task, adopt, do_task};

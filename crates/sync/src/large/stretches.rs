@@ -13,7 +13,7 @@ use store::meta_of;
 
 use super::begin::draft_name;
 use super::notes::{Notes, Page, Version};
-use super::{Large, Old, RANGE, Way, call_others, finish, key, range};
+use super::{Large, Old, RANGE, Way, call_off, call_others, finish, key, range};
 use crate::counters::Counters;
 use crate::index::wire::{put, take};
 use crate::item::{Item, Pair};
@@ -114,6 +114,7 @@ pub fn copy(job: &Job<'_>, hand: &mut Hand, large: &Arc<Large>, share: &dyn Shar
     if let Err(trouble) = together(job, hand, large, share, &path) {
         large.give_up(trouble);
     }
+    call_off(job, large);
     finish::finish(job, hand, large);
 }
 
