@@ -193,7 +193,10 @@ fn item_of(job: &Job<'_>, hand: &mut Hand, path: &[u8]) -> Result<(Pair, Item), 
         verdict = Verdict::Check;
     }
     let same_group = known.is_some_and(|known| known.inode == meta.inode);
-    if there.is_some_and(|there| there.links > 1) && !same_group {
+    // Where no sync of ours knows it, as many names on both sides are taken for the same ones until the contents differ.
+    let may_be_group =
+        |there: Meta| verdict == Verdict::Recheck && known.is_none() && there.links == meta.links;
+    if there.is_some_and(|there| there.links > 1 && !may_be_group(there)) && !same_group {
         // At the destination it belongs to names that it no longer belongs to at the source.
         verdict = Verdict::Copy;
     }

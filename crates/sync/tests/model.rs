@@ -154,6 +154,24 @@ fn a_lost_state_costs_a_comparison_and_nothing_else() {
     assert_equal(&options.source, &options.destination, "after the state was lost");
 }
 
+#[test]
+fn names_of_one_file_are_compared_when_the_state_was_lost() {
+    let place = Place::new();
+    let options = place.options();
+    std::fs::create_dir(&options.source).unwrap();
+    let (one, two) = (options.source.join("one"), options.source.join("two"));
+    std::fs::write(&one, "content").unwrap();
+    std::fs::hard_link(&one, &two).unwrap();
+    converge(&options);
+    std::fs::remove_dir_all(place.path("state")).unwrap();
+    // Only its ctime moves: nothing says any more that the copy is younger than the content.
+    std::fs::set_permissions(&one, one.metadata().unwrap().permissions()).unwrap();
+    let (record, failures) = sync_with(&options);
+    assert!(failures.is_empty(), "{failures:?}");
+    assert_eq!((record.entries.copied, record.bytes.sent_bytes), (0, 0), "{record:#?}");
+    assert_equal(&options.source, &options.destination, "after the state was lost");
+}
+
 /// The destination's copy was touched after the source changed, but only because another name of it went.
 #[test]
 fn a_name_that_goes_does_not_make_old_content_look_new() {
