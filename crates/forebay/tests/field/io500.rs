@@ -112,8 +112,7 @@ fn a_result_is_verified_by_its_phases_and_its_hash() {
     assert!(out.contains("`SCORE` is 99.5, and") && out.contains("what is above it was changed"), "{out}");
 
     // As the original writes it: long enough, and with a hash of its own.
-    let mut original = "version         = io500-sc24\n".to_owned();
-    for (phase, score) in [
+    let scores = [
         ("ior-easy-write", 2.0),
         ("ior-hard-write", 2.0),
         ("ior-easy-read", 8.0),
@@ -126,9 +125,12 @@ fn a_result_is_verified_by_its_phases_and_its_hash() {
         ("mdtest-easy-delete", 9.0),
         ("mdtest-hard-read", 9.0),
         ("mdtest-hard-delete", 9.0),
-    ] {
-        original += &format!("\n[{phase}]\nscore           = {score:.6}\nt_delta         = 301.5\n");
-    }
+    ];
+    let section = |(phase, score): (&str, f64)| {
+        format!("\n[{phase}]\nscore           = {score:.6}\nt_delta         = 301.5\n")
+    };
+    let mut original = "version         = io500-sc24\n".to_owned();
+    original.extend(scores.map(section));
     original += "\n[SCORE]\nMD              = 9.0\nBW              = 4.0\nSCORE           = 6.0\nhash            = ABCD\n";
     std::fs::write(place.home.path().join("original.txt"), &original).unwrap();
     let (code, out, err) = verify("original.txt");
