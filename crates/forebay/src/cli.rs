@@ -56,8 +56,8 @@ pub use size::Size;
 pub use spec::{Check, Spec, SpecAction};
 pub use sweep::Sweep;
 pub use sync::{
-    Choosing, CompressRule, ConflictRule, DeltaRule, LayoutRule, Sync, SyncReaching, SyncWatching,
-    VerifyLevel, WatchBy,
+    Choosing, CompressRule, ConflictRule, DeltaRule, LayoutRule, Sync, SyncJudging, SyncReaching,
+    SyncWatching, VerifyLevel, WatchBy,
 };
 pub use vdbench::Vdbench;
 

@@ -188,8 +188,31 @@ fn what_all_ranks_share_is_in_one_target() {
     assert_eq!(said(several), "a file that all ranks share is in one directory");
     let own = FileSet { directory_per_rank: true, ..shared };
     assert_eq!(said(write_and_read(2, own)), "a file that all ranks share is in one directory");
-    let tree = FileSet { tree: Tree { items: 1, ..Tree::default() }, ..FileSet::default() };
+    let items = Tree { items: 1, shared_items: true, ..Tree::default() };
+    let tree = FileSet { tree: items, ..FileSet::default() };
     let stat = Phase::entries("stat", Entries::of(EntryOperation::Stat));
     let several = Workload { more_targets: vec!["/b".into()], files: tree, ..workload(2, vec![stat]) };
-    assert_eq!(said(several), "a tree that all ranks share is in one target");
+    assert_eq!(said(several), "items that all ranks share are in one target");
+}
+
+#[test]
+fn a_tree_that_all_ranks_share_is_in_each_target() {
+    let (first, second) = (disk(), memory());
+    let tree = Tree { branch: 2, depth: 1, items: 6, ..Tree::default() };
+    let phases = [EntryOperation::Create, EntryOperation::Stat, EntryOperation::Find];
+    let phases = phases.map(|operation| Phase::entries(&format!("{operation:?}"), Entries::of(operation)));
+    let workload = Workload {
+        more_targets: vec![second.path().to_owned()],
+        files: FileSet { tree, ..FileSet::default() },
+        ..workload(4, phases.to_vec())
+    };
+    let options = Options { keep_files: true, ..Options::default() };
+    let done = run_with(first.path(), &workload, options, |_| {}).expect();
+    let counts: Vec<u64> =
+        ["Create", "Stat", "Find"].into_iter().map(|name| done.phase(name).operation_count()).collect();
+    // In each: two directories below the top, and the items of two ranks.
+    assert_eq!(counts, [24, 24, 2 * (2 + 12)]);
+    for target in [&first, &second] {
+        assert_eq!(files_below(&run_directory(target.path())).len(), 12);
+    }
 }

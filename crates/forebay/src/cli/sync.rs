@@ -212,7 +212,7 @@ pub struct Choosing {
 }
 
 /// Flags that decide what is done with what differs.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Comparing and copying")]
 pub struct SyncJudging {
     /// Leave files alone that are newer at the destination

@@ -8,7 +8,9 @@ use fault::{Fault, Kind};
 use sync::movers::Meeting;
 use sync::{By, Conflict, Deletes, Delta, Extended, Filter, Following, Layout, Options, Verify};
 
-use crate::cli::{Choosing, ConflictRule, DeltaRule, LayoutRule, Sync, SyncWatching, VerifyLevel, WatchBy};
+use crate::cli::{
+    Choosing, ConflictRule, DeltaRule, LayoutRule, Sync, SyncJudging, SyncWatching, VerifyLevel, WatchBy,
+};
 use crate::commands::fleet::reach;
 
 /// Shorter ones are lost on a busy host.
@@ -82,7 +84,8 @@ pub fn meeting(arguments: &Sync) -> fault::Result<Option<Meeting>> {
 
 /// What all who work on a job must have in common; how much of it each does in a second is its own.
 pub fn alike(arguments: &Sync) -> String {
-    format!("{:?} {:?} {:?}", arguments.removing, arguments.choosing, arguments.judging)
+    let judging = SyncJudging { bwlimit: None, ..arguments.judging.clone() };
+    format!("{:?} {:?} {judging:?}", arguments.removing, arguments.choosing)
 }
 
 fn is_meeting(state: &Path) -> bool {
@@ -126,4 +129,30 @@ fn read_list(path: &Path) -> fault::Result<Vec<u8>> {
     };
     read.map_err(|error| Fault::os("read", path, error))?;
     Ok(list)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+
+    /// As typed behind `forebay sync /a /b`.
+    #[derive(clap::Parser)]
+    struct Typed {
+        #[command(flatten)]
+        sync: Sync,
+    }
+
+    fn typed(words: &[&str]) -> String {
+        alike(&Typed::parse_from(["sync", "/a", "/b"].iter().chain(words)).sync)
+    }
+
+    #[test]
+    fn movers_may_differ_in_their_speed_and_in_nothing_that_decides() {
+        assert_eq!(typed(&[]), typed(&["--bwlimit", "20MB/s"]));
+        for words in [&["--delete"][..], &["--update"], &["--exclude", "x"], &["--verify", "all"]] {
+            assert_ne!(typed(&[]), typed(words), "{words:?}");
+        }
+    }
 }
