@@ -165,7 +165,9 @@ impl Tree {
             .map_err(|trouble| as_fault(&self.root, path, trouble))?;
         let labels = Posix::of(&entry.meta, named).labels(&super::super::tree::ABILITIES).0;
         let meta = &entry.meta;
-        let (size, tag, modified) = (meta.size, tag_of(meta), meta.ctime);
+        // What a directory takes is nothing that could be read.
+        let size = if matches!(meta.kind, Kind::File | Kind::Symlink) { meta.size } else { 0 };
+        let (tag, modified) = (tag_of(meta), meta.ctime);
         Ok(Object { key: String::new(), size, tag, modified, labels: Some(labels) })
     }
 
