@@ -3,7 +3,7 @@
 use fleet::Placement;
 use units::Bytes;
 
-use super::{Activity, Entries, EntryOperation, Job, Phase, Transfer, Workload};
+use super::{Activity, Entries, EntryOperation, Job, Order, Phase, Transfer, Workload};
 
 /// Name of the phases that are put in front.
 pub const PREPARE: &str = "prepare";
@@ -131,8 +131,11 @@ impl Workload {
         let same_part = (writer.range_start, writer.range_end) == (reader.range_start, reader.range_end);
         let same_way = (writer.order, &writer.transfer_size) == (reader.order, &reader.transfer_size)
             && !reader.has_hits();
-        same_part
-            && (same_way || (writer.order.is_forward() && !reader.roams(layout) && !writer.roams(layout)))
+        // Orders inside blocks go to any part of a block that was written in part.
+        let by_blocks = matches!(reader.order, Order::RandomInBlocks | Order::RandomDrawn);
+        let in_front =
+            writer.order.is_forward() && !by_blocks && !reader.roams(layout) && !writer.roams(layout);
+        same_part && (same_way || in_front)
     }
 
     /// The largest multiple of the reader's unit that divides a block, up to a limit.
