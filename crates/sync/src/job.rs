@@ -1,7 +1,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::fs::File;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -493,9 +493,4 @@ fn default_workers(local: bool) -> usize {
 /// Takes a lock, also after a thread that had it panicked.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The absolute path of a directory, with symlinks resolved.
-pub fn canonical(path: &Path) -> fault::Result<PathBuf> {
-    path.canonicalize().map_err(|error| Fault::os("find", path, error))
 }

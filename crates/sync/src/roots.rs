@@ -7,7 +7,6 @@ use fault::{Fault, Kind};
 use rustix::fs::{FlockOperation, Mode, flock, mkdirat};
 use store::Root;
 
-use crate::job::canonical;
 use crate::options::Options;
 use crate::state::State;
 
@@ -131,4 +130,9 @@ fn lock(root: &Root, how: FlockOperation) -> fault::Result<OwnedFd> {
         }
         _ => Ok(again),
     }
+}
+
+/// The absolute path of a directory, with symlinks resolved.
+pub fn canonical(path: &Path) -> fault::Result<PathBuf> {
+    path.canonicalize().map_err(|error| Fault::os("find", path, error))
 }

@@ -11,8 +11,8 @@ use store::objects::Location;
 use super::side::{Elsewhere, Place, Side, elsewhere, is_elsewhere, is_on_host};
 use crate::chunked;
 use crate::far::Role;
-use crate::job::canonical;
 use crate::options::{Conflict, Options};
+use crate::roots::canonical;
 use crate::roots::open_beneath;
 use crate::state::{Identity, State};
 
