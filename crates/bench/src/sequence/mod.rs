@@ -284,10 +284,14 @@ impl Sequence {
         (length.get() / self.map.unit).clamp(1, self.count - self.next)
     }
 
-    /// As much of a transfer as does not cross the end of the stretch it begins in.
+    /// As much of a transfer as crosses neither the end of the stretch it begins in nor that of what there is to read.
     #[inline]
     fn inside(&self, position: u64, units: u64) -> u64 {
-        if units == 1 { 1 } else { units.min(self.map.left(position % self.map.used)) }
+        if units == 1 {
+            1
+        } else {
+            units.min(self.map.left(position % self.map.used)).min(self.space() - position)
+        }
     }
 
     /// From the end of the share towards its start.
@@ -355,7 +359,7 @@ impl Sequence {
     /// The transfer at the cursor.
     fn at_cursor(&mut self, units: u64) -> (u64, u64) {
         let position = self.cursor;
-        let units = self.inside(position, units).min(self.space() - position);
+        let units = self.inside(position, units);
         self.cursor += units;
         (position, units)
     }

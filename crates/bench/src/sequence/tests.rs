@@ -63,6 +63,41 @@ fn a_range_goes_over_the_end_to_the_beginning() {
     }
 }
 
+proptest! {
+    #[test]
+    fn what_a_stopped_write_left_is_all_that_is_read(
+        order in prop_oneof![
+            Just(Order::Sequential),
+            Just(Order::Reverse),
+            Just(Order::RandomStart),
+            Just(Order::Random),
+            (1u64..5).prop_map(Order::RandomRuns),
+            (0.0..100.0).prop_map(Order::SeekPercent),
+        ],
+        largest in 1u64..5,
+        left in 1u64..48,
+        hit_area in 0u64..8,
+        seed: u64,
+    ) {
+        // Three stretches of 64 KiB, of which some units of 4 KiB were written.
+        let files = FileSet { files_per_rank: 3, ..files(Layout::PerRank, 64, 1) };
+        let (smallest, step) = (Bytes::kib(4), Bytes::kib(4));
+        let transfer = Transfer {
+            order,
+            transfer_size: TransferSize::Range { smallest, largest: Bytes::kib(4 * largest), step },
+            read_hits: Ratio::percent(if hit_area > 0 { 10.0 } else { 0.0 }),
+            hit_area: Bytes::kib(4 * hit_area),
+            ..Transfer::default()
+        };
+        let mut sequence = Sequence::new(&files, &transfer, 0, 1, seed);
+        sequence.keep_to(Bytes::kib(4 * left), true);
+        while let Some(step) = sequence.step() {
+            let end = u64::from(step.slot) * 16 + ((step.offset + u64::from(step.length)) >> 12);
+            prop_assert!(end <= left, "{step:?} reaches to {end} of {left}");
+        }
+    }
+}
+
 #[test]
 fn weighted_sizes_stay_inside_the_share() {
     let sizes = TransferSize::Weighted(vec![
