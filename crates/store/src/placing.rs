@@ -63,7 +63,11 @@ pub fn publish(draft: &Draft, dir: impl AsFd, name: &[u8], spare: Option<&[u8]>)
         (Err(Errno::EXIST), Some(spare)) => {
             remove_file(&dir, spare)?;
             link_open_file(&draft.fd, &dir, spare)?;
-            renameat(&dir, spare, &dir, name)
+            let renamed = renameat(&dir, spare, &dir, name);
+            if renamed.is_err() {
+                let _ = remove_file(&dir, spare);
+            }
+            renamed
         }
         (result, _) => result,
     }
@@ -136,7 +140,12 @@ mod tests {
             }
             assert_eq!(std::fs::read_to_string(place.path().join("named")).unwrap(), text);
         }
-        assert!(std::fs::read_dir(place.path()).unwrap().count() <= 2);
+        // A directory is in the way: nothing of ours is left.
+        std::fs::create_dir(place.path().join("in the way")).unwrap();
+        if let Some(unnamed) = Draft::unnamed(root.fd(), 0o600).unwrap() {
+            assert_eq!(publish(&unnamed, root.fd(), b"in the way", Some(b".spare")), Err(Errno::ISDIR));
+        }
+        assert!(std::fs::read_dir(place.path()).unwrap().count() <= 3);
     }
 
     #[test]

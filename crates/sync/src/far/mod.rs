@@ -23,7 +23,7 @@ mod words;
 pub use address::Address;
 pub use content::Compress;
 pub use parts::Parts;
-pub use serve::{opened, serve};
+pub use serve::{inode_of, opened, serve};
 pub use tree::{Entry, Far, FarStore, Reading, Role, Summing, Writing};
 pub use words::{Listed, Wanted, foreign};
 

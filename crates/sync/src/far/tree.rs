@@ -16,7 +16,7 @@ use super::parts::Parts;
 use super::words::{Ask, Listed, Opened, Opening, Wanted, foreign, take_object, take_outcome};
 use super::{Address, Reach};
 use crate::index::wire::{take, take_slice, take_u32};
-use crate::objects::{Moved, Moving};
+use crate::objects::{Joined, Joining, Moved, Moving};
 
 /// The key of the root, and what is reserved at the start of a key.
 const ROOT: &str = ".forebay/root";
@@ -193,6 +193,14 @@ impl Far {
         let answer = self.done(&Ask::Rename(all))?;
         let mut rest = &answer[..];
         (0..count).map(|_| take_outcome(&mut rest).map(|done| done.map(Moved::of))).collect()
+    }
+
+    /// Makes paths further names of files, in this order; what became of each.
+    pub fn join(&self, all: Vec<Joining>) -> fault::Result<Vec<fault::Result<Joined>>> {
+        let count = all.len();
+        let answer = self.done(&Ask::Join(all))?;
+        let mut rest = &answer[..];
+        (0..count).map(|_| take_outcome(&mut rest).map(|done| done.map(Joined::of))).collect()
     }
 
     /// Removes entries, in this order; whether each was there.

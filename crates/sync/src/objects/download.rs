@@ -143,13 +143,17 @@ impl Target<'_, '_> {
             }
         } else if task.todo == Todo::Compare && self.is_there(&object, &posix) {
             work.counters.skipped.one();
-            return Ok(Done::Known(found.known));
+            return Ok(Done::Known(found.known_as(&object)));
         } else if let Some(id) = self.unchanged(task, &object, &posix) {
             if let Some(group) = posix.group {
                 super::finish::link_later(work, group, self.path, id)?;
             }
             work.counters.skipped.one();
-            return Ok(Done::Known(Known { id: Some(id), racy: work.is_racy_object(found), ..found.known }));
+            return Ok(Done::Known(Known {
+                id: Some(id),
+                racy: work.is_racy_object(found),
+                ..found.known_as(&object)
+            }));
         }
         let read_tag = Some(&object.tag[..]).filter(|tag| !tag.is_empty() && place.abilities.tied_reads);
         let id = match posix.kind {
@@ -188,7 +192,7 @@ impl Target<'_, '_> {
         }
         // As listed: if it was replaced since, the next listing differs and it is copied again.
         let racy = work.is_racy_object(found);
-        Ok(Done::Known(Known { id: Some(id.short()), racy, ..found.known }))
+        Ok(Done::Known(Known { id: Some(id.short()), racy, ..found.known_as(&object) }))
     }
 
     /// A directory whose mark's key has no slash, as others write it.

@@ -17,6 +17,7 @@ mod download;
 mod finish;
 mod known;
 pub mod labels;
+mod links;
 pub mod making;
 mod opening;
 mod plan;
@@ -38,6 +39,7 @@ use fault::{Fault, Kind as FaultKind};
 use store::Stamp;
 
 use self::known::KnownStream;
+pub use self::links::{Joined, Joining, join};
 pub use self::opening::check_layout;
 use self::opening::{
     check_options, check_overlap, check_place_of_state, destination_path, identity, named, open_destination,
@@ -49,7 +51,7 @@ pub use self::renames::{Moved, Moving, take};
 use self::scan::{Scanned, Stream};
 pub use self::side::is_elsewhere;
 use self::side::{Place, Side};
-use self::work::{Hand, OWED, Task, Work};
+use self::work::{Done, Hand, OWED, Task, Trouble, Work};
 use crate::chunked::Chunked;
 use crate::counters::Counters;
 use crate::event::{Event, Stage, Watcher};
@@ -404,14 +406,22 @@ fn work_off(work: &Work<'_>, tasks: &Mutex<Receiver<Task>>) {
         batch::read_ahead(work, &mut hand, &some);
         let begun = batch::begin_all(work, &mut hand, &some);
         for (task, begun) in some.iter().zip(begun) {
-            let done = match (begun, &work.source, &work.destination) {
-                (Some(begun), _, _) => begun.end(work, task),
-                (None, Side::Tree(root), _) => upload::upload(work, &mut hand, root, task),
-                (None, _, Side::Tree(root)) => download::download(work, &mut hand, root, task),
-                (None, _, _) => relay::relay(work, &mut hand, task),
+            let done = match begun {
+                Some(begun) => begun.end(work, task),
+                None => one(work, &mut hand, task),
             };
+            links::led(work, task, &done);
             work.ended(&task.found.path, done);
         }
+    }
+}
+
+/// Does one entry.
+fn one(work: &Work<'_>, hand: &mut Hand, task: &Task) -> Result<Done, Trouble> {
+    match (&work.source, &work.destination) {
+        (Side::Tree(root), _) => upload::upload(work, hand, root, task),
+        (_, Side::Tree(root)) => download::download(work, hand, root, task),
+        _ => relay::relay(work, hand, task),
     }
 }
 

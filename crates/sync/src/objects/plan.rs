@@ -6,6 +6,7 @@ use fault::{Fault, Kind as FaultKind};
 use store::Kind;
 
 use super::known::KnownStream;
+use super::links::Waiting;
 use super::remove::{self, Extras};
 use super::renames::{self, Batch, Renames};
 use super::scan::{Found, Stream};
@@ -43,6 +44,7 @@ pub fn plan(
         give,
         touched: None,
         renames: Renames::new(work),
+        names: Waiting::new(work),
         batch: Batch::default(),
     };
     let listed = sides.there.is_some();
@@ -82,6 +84,8 @@ struct Planner<'a, 'b> {
     /// The directory of the tree whose attributes were kept last.
     touched: Option<Vec<u8>>,
     renames: Renames,
+    /// Names of files with several.
+    names: Waiting,
     batch: Batch,
 }
 
@@ -138,19 +142,31 @@ impl Planner<'_, '_> {
         };
         let Some(todo) = todo else {
             work.counters.skipped.one();
+            if let Some(known) = known.filter(|_| still && self.names.wait_for(&found)) {
+                self.names.same(found, known)?;
+            }
             return Ok(true);
         };
-        if work.options.dry_run {
-            let is_new = known.is_none() && there.is_none();
-            work.planned(if is_new { Act::Create } else { Act::Change }, &found);
-            return Ok(true);
-        }
-        if todo == Todo::Copy && known.is_none() && there.is_none() && self.renames.waits(work, &found)? {
-            return Ok(true);
-        }
+        let is_new = known.is_none() && there.is_none();
         let old = there.map(|there| there.known.kind).or(known.map(|known| known.kind));
         let replaces = old.is_some_and(|old| (old == Kind::Directory) != is_directory);
         let task = Task { found, todo, known, replaces, old: None };
+        if self.names.wait_for(&task.found) {
+            return self.names.add(&task, !is_new).map(|()| true);
+        }
+        self.go(task, is_new)
+    }
+
+    /// Has an entry done, now or when everything was seen.
+    fn go(&mut self, task: Task, is_new: bool) -> fault::Result<bool> {
+        let work = self.work;
+        if work.options.dry_run {
+            work.planned(if is_new { Act::Create } else { Act::Change }, &task.found);
+            return Ok(true);
+        }
+        if task.todo == Todo::Copy && is_new && self.renames.waits(work, &task.found)? {
+            return Ok(true);
+        }
         match renames::itself(work, &task) {
             Some(old) => self.together(Task { old: Some(Box::new(old)), ..task }),
             None => self.start(task),
@@ -181,6 +197,8 @@ impl Planner<'_, '_> {
     /// Everything was seen: what waited is renamed, or done like anything else.
     fn end(mut self) -> fault::Result<()> {
         let work = self.work;
+        let names = std::mem::replace(&mut self.names, Waiting::new(work));
+        names.end(work, &mut |task, is_new| self.go(task, is_new))?;
         let renames = std::mem::replace(&mut self.renames, Renames::new(work));
         renames.end(work, &mut |task| {
             if task.old.is_some() { self.together(task) } else { self.start(task) }

@@ -63,12 +63,9 @@ fn send(
     ahead: Option<fault::Result<Entry>>,
 ) -> Result<Done, Trouble> {
     let found = &task.found;
-    let done = |id: Option<Id>| {
-        let racy = work.is_racy_object(found);
-        Ok(Done::Known(Known { id: id.map(|id| id.short()), racy, ..found.known }))
-    };
+    let unmarked = || Ok(Done::Known(Known { racy: work.is_racy_object(found), ..found.known }));
     if key.ends_with('/') && !to.abilities.directory_marks {
-        return done(None);
+        return unmarked();
     }
     let rechecks = task.todo == Todo::Recheck;
     let whole = !rechecks
@@ -83,7 +80,7 @@ fn send(
     } else {
         match from.look(&found.key) {
             Err(fault) if fault.kind() == FaultKind::NotFound && found.key.ends_with('/') => {
-                return done(None);
+                return unmarked();
             }
             looked => (looked?, None),
         }
@@ -92,7 +89,7 @@ fn send(
     if (task.todo == Todo::Compare || same_tag) && is_there(to, key, &object, same_tag)? {
         work.counters.skipped.one();
         let id = task.known.and_then(|known| known.id).filter(|_| same_tag);
-        return Ok(Done::Known(Known { id, racy: work.is_racy_object(found), ..found.known }));
+        return Ok(Done::Known(Known { id, racy: work.is_racy_object(found), ..found.known_as(&object) }));
     }
     let posix = Posix::read(&object);
     if to.far.is_some() && !work.options.special_files && (posix.kind.is_device() || posix.kind == Kind::Fifo)
@@ -133,7 +130,8 @@ fn send(
     if let Some(group) = posix.group.filter(|_| posix.kind == Kind::File && to.far.is_some()) {
         super::finish::link_later(work, group, &found.path, id.short())?;
     }
-    done(Some(id))
+    let (racy, id) = (work.is_racy_object(found), Some(id.short()));
+    Ok(Done::Known(Known { racy, id, ..found.known_as(&object) }))
 }
 
 fn in_parts(

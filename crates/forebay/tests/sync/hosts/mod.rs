@@ -3,6 +3,7 @@
 mod attack;
 mod cuts;
 mod delta;
+mod links;
 mod refusals;
 mod renamed;
 mod round_trip;

@@ -19,7 +19,7 @@ use self::tree::Tree;
 use super::frame::{Ear, Frame, read_frame};
 use super::words::{Ask, Opened, Opening, foreign};
 use crate::job::lock;
-pub use tree::opened;
+pub use tree::{inode_of, opened};
 
 /// Threads that answer: enough for the storage, few enough for their memory.
 const WORKERS: usize = 8;

@@ -6,7 +6,7 @@ use store::{Extended, Stamp};
 use super::super::content::{Compress, Press, put_content, take_content};
 use super::{foreign, put_labels, put_list, put_path, take_labels, text, understood};
 use crate::index::wire::{put, put_bytes, put_signed, take, take_bytes, take_list, take_signed, take_u32};
-use crate::objects::Moving;
+use crate::objects::{Joining, Moving};
 
 /// Which tree an agent is to serve.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -77,6 +77,8 @@ pub enum Ask {
     Link(Vec<u8>, Vec<u8>),
     /// Attributes of directories, in this order; an answer for each.
     Finish(Vec<(Vec<u8>, Labels)>),
+    /// Paths become further names of files, each if the file is what it is said to be; an answer for each.
+    Join(Vec<Joining>),
     /// Files get other names, each if it is what it is said to be; an answer for each.
     Rename(Vec<Moving>),
     /// Entries go, in this order, perhaps into a trash of this name; an answer for each.
@@ -178,6 +180,10 @@ impl Ask {
                 put_path(&mut out, b'd', trash);
                 put_list(&mut out, paths);
             }
+            Self::Join(all) => {
+                out.push(b'j');
+                all.iter().for_each(|joining| put_joining(&mut out, joining));
+            }
             Self::Rename(all) => {
                 out.push(b'v');
                 all.iter().for_each(|moving| put_moving(&mut out, moving));
@@ -263,6 +269,13 @@ impl Ask {
                 Self::Finish(directories)
             }
             b'd' => Self::Delete { trash: path(from)?, paths: take_list(from)? },
+            b'j' => {
+                let mut all = Vec::new();
+                while !from.is_empty() {
+                    all.push(take_joining(from)?);
+                }
+                Self::Join(all)
+            }
             b'v' => {
                 let mut all = Vec::new();
                 while !from.is_empty() {
@@ -294,6 +307,22 @@ fn put_numbers(out: &mut Vec<u8>, letter: u8, numbers: [u64; 3]) {
     numbers.into_iter().for_each(|number| put(out, number));
 }
 
+fn put_joining(out: &mut Vec<u8>, joining: &Joining) {
+    put_bytes(out, &joining.from);
+    put_bytes(out, &joining.to);
+    put(out, joining.size);
+    put_signed(out, joining.seconds);
+}
+
+fn take_joining(from: &mut &[u8]) -> fault::Result<Joining> {
+    Ok(Joining {
+        from: take_bytes(from)?.to_vec(),
+        to: take_bytes(from)?.to_vec(),
+        size: take(from)?,
+        seconds: take_signed(from)?,
+    })
+}
+
 fn put_moving(out: &mut Vec<u8>, moving: &Moving) {
     put_bytes(out, &moving.from);
     put_bytes(out, &moving.to);
@@ -302,6 +331,7 @@ fn put_moving(out: &mut Vec<u8>, moving: &Moving) {
     put(out, moving.mtime.nanos.into());
     put_bytes(out, &moving.id);
     put(out, u64::from(moving.goes));
+    put(out, u64::from(moving.shared));
     put_labels(out, &moving.labels);
 }
 
@@ -313,6 +343,7 @@ fn take_moving(from: &mut &[u8]) -> fault::Result<Moving> {
         mtime: Stamp { seconds: take_signed(from)?, nanos: take_u32(from)? },
         id: take_bytes(from)?.to_vec(),
         goes: take(from)? == 1,
+        shared: take(from)? == 1,
         labels: take_labels(from)?,
     })
 }

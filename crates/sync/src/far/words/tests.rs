@@ -5,7 +5,7 @@ use store::{Extended, Stamp};
 
 use super::super::content::{Compress, Press};
 use super::*;
-use crate::objects::Moving;
+use crate::objects::{Joining, Moving};
 
 fn bytes() -> impl Strategy<Value = Vec<u8>> {
     proptest::collection::vec(any::<u8>(), 0..40)
@@ -81,19 +81,25 @@ fn asked() -> impl Strategy<Value = Ask> {
         (bytes(), bytes()).prop_map(|(from, to)| Ask::Link(from, to)),
         proptest::collection::vec((bytes(), labels()), 0..4).prop_map(Ask::Finish),
         (bytes(), list()).prop_map(|(trash, paths)| Ask::Delete { trash, paths }),
-        proptest::collection::vec((bytes(), bytes(), any::<(u64, i64, u32, bool)>(), labels()), 0..3)
+        proptest::collection::vec((bytes(), bytes(), any::<(u64, i64, u32, [bool; 2])>(), labels()), 0..3)
             .prop_map(|all| {
-                let moving = |(from, to, (size, seconds, nanos, goes), labels): (Vec<u8>, _, _, _)| Moving {
+                type Parts = (Vec<u8>, Vec<u8>, (u64, i64, u32, [bool; 2]), Labels);
+                let moving = |(from, to, (size, seconds, nanos, [goes, shared]), labels): Parts| Moving {
                     id: from.clone(),
                     from,
                     to,
                     size,
                     mtime: Stamp { seconds, nanos },
                     goes,
+                    shared,
                     labels,
                 };
                 Ask::Rename(all.into_iter().map(moving).collect())
             }),
+        proptest::collection::vec((bytes(), bytes(), any::<(u64, i64)>()), 0..3).prop_map(|all| {
+            let joining = |(from, to, (size, seconds))| Joining { from, to, size, seconds };
+            Ask::Join(all.into_iter().map(joining).collect())
+        }),
         bytes().prop_map(Ask::Hash),
         list().prop_map(Ask::Clean),
         list().prop_map(Ask::Sweep),

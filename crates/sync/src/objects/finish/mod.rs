@@ -5,6 +5,7 @@ mod far;
 use store::{Kind, Root, Stamp, meta_of};
 
 use super::labels::{Posix, decode_named, encode_named};
+use super::links;
 use super::making::{dress_directory, link_names};
 use super::scan::Found;
 use super::side::Side;
@@ -15,8 +16,11 @@ use crate::job::{Desk, lock};
 
 pub use far::note as later_far;
 
-/// Notes one name of a file with several.
+/// Notes one name of a file with several, of which only labels tell.
 pub fn link_later(work: &Work<'_>, group: [u8; 8], path: &[u8], id: [u8; 16]) -> fault::Result<()> {
+    if links::apply(work) {
+        return Ok(());
+    }
     let mut record = group.to_vec();
     record.extend_from_slice(&id);
     record.extend_from_slice(path);
@@ -25,6 +29,9 @@ pub fn link_later(work: &Work<'_>, group: [u8; 8], path: &[u8], id: [u8; 16]) ->
 
 /// Makes names that belong together names of one file.
 pub fn link_all(work: &Work<'_>) -> fault::Result<()> {
+    if links::apply(work) {
+        return links::join_all(work);
+    }
     let mut leader: Option<Box<[u8]>> = None;
     for record in Desk::take(&work.links, work.scratch()).sorted()? {
         let record = record?;

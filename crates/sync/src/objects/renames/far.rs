@@ -7,6 +7,7 @@ use store::objects::Labels;
 use store::{Kind, Root, Stamp, read_full};
 
 use super::super::labels::Posix;
+use super::super::links;
 use super::super::making::Making;
 use super::super::side::Place;
 use super::super::upload::Entry;
@@ -23,7 +24,7 @@ const MOST_LABELS: usize = 1 << 20;
 /// Files that are about to be renamed on a host.
 #[derive(Default)]
 pub struct Batch {
-    tasks: Vec<(Task, Moving, Known, Option<[u8; 8]>)>,
+    tasks: Vec<(Task, Moving, Known)>,
     labels: usize,
     hand: Hand,
 }
@@ -32,9 +33,9 @@ impl Batch {
     /// Adds a task; gives it back where it is to be done like any other. It is full when that is said.
     pub fn add(&mut self, work: &Work<'_>, root: &Root, task: Task) -> Result<bool, Box<Task>> {
         match begin(work, &mut self.hand, root, &task) {
-            Ok(Some((moving, known, group))) => {
+            Ok(Some((moving, known))) => {
                 self.labels += size_of(&moving.labels);
-                self.tasks.push((task, moving, known, group));
+                self.tasks.push((task, moving, known));
                 Ok(self.tasks.len() >= AT_ONCE || self.labels >= MOST_LABELS)
             }
             // A failure shows again when it is done alone.
@@ -58,11 +59,13 @@ impl Batch {
             super::super::finish::touch(work, store::split_last(&moving.to).0)?;
         }
         let asked = tasks.iter().map(|(_, moving, ..)| moving.clone()).collect();
-        for ((task, moving, known, group), moved) in tasks.into_iter().zip(far.rename(asked)?) {
+        for ((task, moving, known), moved) in tasks.into_iter().zip(far.rename(asked)?) {
             match moved {
                 Ok(moved @ (Moved::Renamed | Moved::Copied)) => {
-                    note(work, &moving, moved, (&known, group))?;
-                    work.ended(&moving.to, Ok(Done::Known(known)));
+                    note(work, &moving, moved);
+                    let done = Ok(Done::Known(known));
+                    links::led(work, &task, &done);
+                    work.ended(&moving.to, done);
                 }
                 _ => rest.push(task),
             }
@@ -72,18 +75,9 @@ impl Batch {
 }
 
 /// A host did it.
-fn note(
-    work: &Work<'_>,
-    moving: &Moving,
-    moved: Moved,
-    (known, group): (&Known, Option<[u8; 8]>),
-) -> fault::Result<()> {
-    if let (Some(group), Some(id)) = (group, known.id) {
-        super::super::finish::link_later(work, group, &moving.to, id)?;
-    }
+fn note(work: &Work<'_>, moving: &Moving, moved: Moved) {
     if moving.from == moving.to {
-        work.counters.updated.one();
-        return Ok(());
+        return work.counters.updated.one();
     }
     if moved == Moved::Renamed {
         let (dir, name) = store::split_last(&moving.from);
@@ -91,7 +85,6 @@ fn note(
         work.counters.moved_away.one();
     }
     work.moved(moving.size);
-    Ok(())
 }
 
 /// Has a host set the attributes of a file whose content it has under its name. What the index should know; `None` where the
@@ -104,10 +97,10 @@ pub fn dress(work: &Work<'_>, hand: &mut Hand, root: &Root, task: &Task) -> Resu
     let Task { found, todo, known, replaces, .. } = task;
     let (found, old) = (found.clone(), Some(Box::new(old)));
     let asked = Task { found, todo: *todo, known: *known, replaces: *replaces, old };
-    let Some((moving, known, group)) = begin(work, hand, root, &asked)? else { return Ok(None) };
+    let Some((moving, known)) = begin(work, hand, root, &asked)? else { return Ok(None) };
     match far.rename(vec![moving.clone()])?.pop() {
         Some(Ok(moved @ (Moved::Renamed | Moved::Copied))) => {
-            note(work, &moving, moved, (&known, group))?;
+            note(work, &moving, moved);
             Ok(Some(known))
         }
         _ => Ok(None),
@@ -118,7 +111,7 @@ fn size_of(labels: &Labels) -> usize {
     labels.iter().map(|(name, value)| name.len() + value.len()).sum()
 }
 
-type Begun = (Moving, Known, Option<[u8; 8]>);
+type Begun = (Moving, Known);
 
 /// What a host is to be asked, if the file of this tree is the one that had the old name.
 fn begin(work: &Work<'_>, hand: &mut Hand, root: &Root, task: &Task) -> Result<Option<Begun>, Trouble> {
@@ -150,10 +143,11 @@ fn begin(work: &Work<'_>, hand: &mut Hand, root: &Root, task: &Task) -> Result<O
         mtime: old.known.mtime,
         id: old.known.id.filter(|_| doubts).map_or_else(Vec::new, |id| id.to_vec()),
         goes: old.goes,
+        shared: posix.group.is_some() && old.known.inode == meta.inode,
         labels: posix.labels(&work.destination_store()?.abilities).0,
     };
     let known = Known { racy: work.is_racy(meta.ctime), id: old.known.id, ..Known::of(meta) };
-    Ok(Some((moving, known, posix.group)))
+    Ok(Some((moving, known)))
 }
 
 /// The hash of a file of this tree.
@@ -207,6 +201,7 @@ pub fn fetch(
         mtime: found.known.mtime,
         id: old.known.id.filter(|_| doubts).map_or_else(Vec::new, |id| id.to_vec()),
         goes: old.goes,
+        shared: posix.group.is_some() && old.known.inode == found.known.inode,
         labels: Labels::new(),
     };
     match take(making, &moving, (&posix, Stamp::now()), work.options.extended)? {
@@ -216,9 +211,6 @@ pub fn fetch(
             work.counters.moved_away.one();
         }
         Moved::Copied => {}
-    }
-    if let (Some(group), Some(id)) = (posix.group, old.known.id) {
-        super::super::finish::link_later(work, group, &found.path, id)?;
     }
     work.moved(object.size);
     let racy = work.is_racy_object(found);

@@ -25,6 +25,8 @@ pub struct Moving {
     pub id: Vec<u8>,
     /// The old path is not needed any more.
     pub goes: bool,
+    /// It is a file with several names, and its names at the destination are those that it had here.
+    pub shared: bool,
     /// What it is to have beside content.
     pub labels: Labels,
 }
@@ -61,11 +63,21 @@ pub fn take(
     let (dir, name) = store::split_last(&moving.from);
     let Ok(from) = making.root.open_dir(dir) else { return Ok(Moved::Not) };
     let Some((file, there)) = found(&from, name, moving) else { return Ok(Moved::Not) };
-    if moving.goes && there.links == 1 {
+    let alone = there.links == 1;
+    if moving.goes && (alone || moving.shared) {
         let wanted = making.attributes(posix, modified);
         store::clear_named(&file, &wanted.named, extended)
             .map_err(|error| making.failed("set attributes of", error))?;
         store::apply(&file, &wanted, &there).map_err(|(action, error)| making.failed(&action, error))?;
+        if moving.from == moving.to {
+            return Ok(Moved::Renamed);
+        }
+        let spare = || making.names.name_in(store::split_last(making.path).0);
+        if !alone && store::publish_link(&from, name, making.dir, making.name, &spare()?).is_ok() {
+            return Ok(Moved::Copied);
+        }
+    }
+    if moving.goes && alone {
         match renameat(&from, name, making.dir, making.name) {
             Ok(()) => {
                 let made = meta_of_entry(making.dir, making.name);

@@ -5,6 +5,7 @@ use store::objects::Object;
 use store::{Kind, Meta, Stamp};
 
 use super::super::side::{Place, is_path};
+use crate::far::inode_of;
 use crate::index::wire::{put, put_bytes, put_signed, take, take_bytes, take_signed, take_slice, take_u32};
 use crate::index::{Known, tree_key};
 
@@ -21,7 +22,15 @@ pub struct Found {
     pub tag: String,
     /// Only what lies below it says that it is there.
     pub implied: bool,
+    /// The device it is on, where a tree has it and it is a file with several names.
+    pub linked_on: Option<u64>,
 }
+
+/// The tag of what a host lists: it has one only when it is looked at.
+const LISTED: &str = "listed";
+const IMPLIED: u8 = 1;
+const RACY: u8 = 2;
+const LINKED: u8 = 4;
 
 /// The place of a path among all: what records begin with.
 pub fn place_of(path: &[u8]) -> Vec<u8> {
@@ -42,7 +51,11 @@ impl Found {
     /// Appends it.
     pub fn put(&self, out: &mut Vec<u8>) {
         let known = &self.known;
-        out.push(u8::from(self.implied) | u8::from(known.racy) << 1);
+        let flag = |is: bool, flag: u8| if is { flag } else { 0 };
+        out.push(
+            flag(self.implied, IMPLIED) | flag(known.racy, RACY) | flag(self.linked_on.is_some(), LINKED),
+        );
+        self.linked_on.into_iter().for_each(|device| put(out, device));
         put_bytes(out, &self.path);
         out.push(KINDS.iter().position(|kind| *kind == known.kind).unwrap_or(0) as u8);
         for number in [known.size, known.inode, known.mode.into(), known.uid.into(), known.gid.into()] {
@@ -68,6 +81,7 @@ impl Found {
     pub fn take(rest: &mut &[u8]) -> fault::Result<Self> {
         let damaged = crate::index::wire::damaged;
         let flags = take_slice(rest, 1)?[0];
+        let linked_on = if flags & LINKED != 0 { Some(take(rest)?) } else { None };
         let path = take_bytes(rest)?.to_vec();
         let kind = take_slice(rest, 1)?[0];
         let (size, inode) = (take(rest)?, take(rest)?);
@@ -78,14 +92,15 @@ impl Found {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let (key, tag) = (text(take_bytes(rest)?), text(take_bytes(rest)?));
         let kind = KINDS.get(usize::from(kind)).copied().ok_or_else(damaged)?;
-        let (implied, racy) = (flags & 1 != 0, flags & 2 != 0);
-        let known = Known { kind, racy, linked: false, size, mtime, ctime, inode, mode, uid, gid, id: None };
-        Ok(Self { path, known, key, tag, implied })
+        let (implied, racy, linked) = (flags & IMPLIED != 0, flags & RACY != 0, linked_on.is_some());
+        let known = Known { kind, racy, linked, size, mtime, ctime, inode, mode, uid, gid, id: None };
+        Ok(Self { path, known, key, tag, implied, linked_on })
     }
 
     pub(super) fn of_meta(path: Vec<u8>, meta: &Meta) -> Self {
         let known = Known::of(meta);
-        Self { path, known, key: String::new(), tag: String::new(), implied: false }
+        let linked_on = known.linked.then_some(meta.device);
+        Self { path, known, key: String::new(), tag: String::new(), implied: false, linked_on }
     }
 
     /// Of an object as a listing shows it. The tag takes the inode's place: it changes whenever the content does.
@@ -104,7 +119,7 @@ impl Found {
             gid: 0,
             id: None,
         };
-        Self { path, known, key: object.key, tag: object.tag, implied: false }
+        Self { path, known, key: object.key, tag: object.tag, implied: false, linked_on: None }
     }
 
     /// Of an entry on another host: with the key it is asked for by. What can't be a path is not believed.
@@ -114,12 +129,18 @@ impl Found {
             return Err(Fault::new(fault::Kind::Corrupt, text).hint("is its program the same as this one?"));
         }
         let (key, _) = place.key(&found.path, found.known.kind == Kind::Directory);
-        Ok(Self { key, tag: "listed".to_owned(), implied: false, ..found })
+        Ok(Self { key, tag: LISTED.to_owned(), implied: false, ..found })
     }
 
     /// Of what the last sync knew.
     pub fn of_known(path: Vec<u8>, known: Known) -> Self {
-        Self { path, known, key: String::new(), tag: String::new(), implied: false }
+        Self { path, known, key: String::new(), tag: String::new(), implied: false, linked_on: None }
+    }
+
+    /// What is known of it once this object was read under its key. A host may have had another file there by then.
+    pub fn known_as(&self, object: &Object) -> Known {
+        let read = if self.tag == LISTED { inode_of(&object.tag) } else { None };
+        Known { inode: read.unwrap_or(self.known.inode), ..self.known }
     }
 
     pub(super) fn implied(path: Vec<u8>) -> Self {

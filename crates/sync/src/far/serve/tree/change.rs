@@ -17,7 +17,7 @@ use crate::objects::making::{
 };
 use crate::objects::remove::{open_trash, remove_one};
 use crate::objects::side::is_path;
-use crate::objects::{Moving, take};
+use crate::objects::{Joining, Moving, join, take};
 
 impl Tree {
     /// Does it.
@@ -41,6 +41,7 @@ impl Tree {
                 Ok(each(directories, |(path, labels)| self.finish(&path, labels).map(flag)))
             }
             Ask::Delete { trash, paths } => self.delete(&trash, paths),
+            Ask::Join(all) => Ok(each(all, |joining| self.join(&joining))),
             Ask::Rename(all) => Ok(each(all, |moving| self.rename(&moving))),
             Ask::Sync => Durability::all(self.root.fd())
                 .map(|()| Vec::new())
@@ -216,6 +217,13 @@ impl Tree {
         let making = self.making(&moving.to, dir.as_fd());
         take(&making, moving, (&Posix::read(&object), Stamp::now()), self.extended)
             .map(|moved| vec![moved as u8])
+    }
+
+    fn join(&self, joining: &Joining) -> fault::Result<Vec<u8>> {
+        if check(&joining.from)?.is_empty() || check(&joining.to)?.is_empty() {
+            return Err(foreign());
+        }
+        join(&self.root, &self.drafts, joining).map(|joined| vec![joined as u8])
     }
 
     fn delete(&self, trash: &[u8], paths: Vec<Vec<u8>>) -> fault::Result<Vec<u8>> {

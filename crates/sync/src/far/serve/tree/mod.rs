@@ -80,6 +80,11 @@ fn tag_of(meta: &Meta) -> String {
     format!("{:x}.{:x}.{:x}.{:x}", meta.size, meta.mtime.as_nanos(), meta.ctime.as_nanos(), meta.inode)
 }
 
+/// The inode that the tag of a file says.
+pub fn inode_of(tag: &str) -> Option<u64> {
+    u64::from_str_radix(tag.rsplit('.').next()?, 16).ok()
+}
+
 fn as_fault(root: &Root, path: &[u8], trouble: Trouble) -> Fault {
     match trouble {
         Trouble::Item(fault) => fault,
