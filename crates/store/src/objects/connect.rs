@@ -69,13 +69,15 @@ fn abilities(service: Service) -> Abilities {
         tags: true,
         tags_follow_labels: false,
         copies: true,
+        takes_parts: false,
         writes_new: true,
         longest_key: 1024,
         least_part: 5 << 20,
         most_parts: 10_000,
     };
     match service {
-        Service::S3 => Abilities { labels_with_content: true, ..object_store },
+        // Of OpenDAL's services only this one's writer takes parts of objects; none of its copies takes other labels.
+        Service::S3 => Abilities { labels_with_content: true, takes_parts: true, ..object_store },
         Service::Azure => Abilities {
             most_label_bytes: 8 << 10,
             plain_label_names: true,

@@ -120,6 +120,10 @@ impl Upload for Parts<'_> {
         self.tally.of(self.inner.part(content)).inspect(|()| self.tally.written(bytes))
     }
 
+    fn part_of(&mut self, from: &str, range: Range<u64>, tag: &str) -> fault::Result<()> {
+        self.tally.of(self.inner.part_of(from, range, tag))
+    }
+
     fn finish(self: Box<Self>) -> fault::Result<String> {
         self.tally.of(self.inner.finish())
     }

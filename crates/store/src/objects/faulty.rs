@@ -115,6 +115,10 @@ impl<S: ObjectStore> Upload for Parts<'_, S> {
         self.store.pass(|| self.inner.part(content))
     }
 
+    fn part_of(&mut self, from: &str, range: Range<u64>, tag: &str) -> fault::Result<()> {
+        self.store.pass(|| self.inner.part_of(from, range, tag))
+    }
+
     fn finish(self: Box<Self>) -> fault::Result<String> {
         self.store.pass(|| self.inner.finish())
     }

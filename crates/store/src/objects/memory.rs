@@ -61,6 +61,7 @@ impl ObjectStore for Memory {
             tags: true,
             tags_follow_labels: true,
             copies: true,
+            takes_parts: true,
             writes_new: true,
             longest_key: 1024,
             least_part: 1,
@@ -155,6 +156,11 @@ impl Upload for Parts<'_> {
     fn part(&mut self, content: Bytes) -> fault::Result<()> {
         self.content.extend_from_slice(&content);
         Ok(())
+    }
+
+    fn part_of(&mut self, from: &str, range: Range<u64>, tag: &str) -> fault::Result<()> {
+        let content = self.store.read(from, range, Some(tag))?;
+        self.part(content)
     }
 
     fn finish(self: Box<Self>) -> fault::Result<String> {

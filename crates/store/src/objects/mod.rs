@@ -52,6 +52,8 @@ pub struct Abilities {
     pub tags_follow_labels: bool,
     /// The store copies an object without its content passing through us.
     pub copies: bool,
+    /// A large object may be made of parts of objects that are there, each larger than the smallest part.
+    pub takes_parts: bool,
     /// An object may be written only if there is none under its key: of several writers one wins.
     pub writes_new: bool,
     /// Bytes of the longest key, the prefix of the location included.
@@ -139,6 +141,12 @@ pub trait ObjectStore: Send + Sync + Debug {
 pub trait Upload {
     /// Adds the next part.
     fn part(&mut self, content: Bytes) -> fault::Result<()>;
+
+    /// Adds a range of an object that the store has, at most 5 GiB, as the next part, while that object has this tag.
+    fn part_of(&mut self, from: &str, range: Range<u64>, tag: &str) -> fault::Result<()> {
+        let _ = (range, tag);
+        Err(cannot(from, "become a part of another object"))
+    }
 
     /// Makes the object appear, in place of what had its key. Returns its tag.
     fn finish(self: Box<Self>) -> fault::Result<String>;

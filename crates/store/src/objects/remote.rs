@@ -343,6 +343,16 @@ impl Upload for Parts<'_> {
         self.store.wait(("write", &self.key, size), self.writer.write_dyn(Buffer::from(content)))
     }
 
+    fn part_of(&mut self, from: &str, range: Range<u64>, tag: &str) -> fault::Result<()> {
+        if !self.store.abilities.takes_parts {
+            return Err(cannot(&self.store.shown, "make an object of parts of others"));
+        }
+        let options = ReadOptions { if_match: Some(tag.to_owned()), ..ReadOptions::default() };
+        let (_, arguments, _) = <(BytesRange, OpRead, OpReader)>::from(options);
+        let size = (range.end - range.start) * self.at_once;
+        self.store.wait(("copy", from, size), self.writer.copy_from_dyn(from, arguments, range.into()))
+    }
+
     fn finish(mut self: Box<Self>) -> fault::Result<String> {
         let size = 64 << 20;
         let found = self.store.wait(("write", &self.key, size * self.at_once), self.writer.close_dyn())?;

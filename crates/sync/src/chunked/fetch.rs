@@ -189,6 +189,6 @@ pub fn read_ahead(chunked: &Chunked, tasks: &[&Task]) -> HashMap<String, fault::
     });
     let whole = found.into_iter().filter(|(_, _, _, left)| *left == 0);
     whole
-        .map(|(key, entry, content, _)| (key.clone(), Ok((object_of(key, &entry), content.into()))))
+        .map(|(key, entry, content, _)| (key.clone(), Ok((object_of(key, &entry), Some(content.into())))))
         .collect()
 }

@@ -8,6 +8,7 @@ use store::objects::Bytes;
 use store::{Kind, Root, read_full};
 
 use super::labels::Posix;
+use super::renames;
 use super::side::{Place, Side};
 use super::upload::Entry;
 use super::work::{Done, Hand, Task, Todo, Trouble, Work};
@@ -68,10 +69,12 @@ pub fn read_ahead(work: &Work<'_>, hand: &mut Hand, tasks: &[Task]) {
         return;
     }
     let Some(far) = far(&work.source).filter(|_| tasks.len() > 1) else { return };
-    let keys: Vec<&str> =
-        tasks.iter().filter(|task| is_small(task)).map(|task| &task.found.key[..]).collect();
+    let has_copies = matches!(work.destination, Side::Tree(_));
+    let known = |task: &Task| renames::own(task).filter(|_| has_copies).and_then(|old| old.known.id);
+    let keys: Vec<_> =
+        tasks.iter().filter(|task| is_small(task)).map(|task| (&task.found.key[..], known(task))).collect();
     if let Ok(found) = far.read_many(&keys, SMALL) {
-        hand.ahead = keys.into_iter().map(str::to_owned).zip(found).collect();
+        hand.ahead = keys.into_iter().map(|(key, _)| key.to_owned()).zip(found).collect();
     }
 }
 

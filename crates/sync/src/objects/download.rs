@@ -55,12 +55,16 @@ pub fn download(work: &Work<'_>, hand: &mut Hand, root: &Root, task: &Task) -> R
         work.counters.skipped.one();
         return Ok(Done::Known(task.known.unwrap_or(task.found.known)));
     }
-    if task.old.is_some()
-        && ahead.is_none()
-        && let Some(done) = super::renames::fetch(work, place, &target.making, task)?
-    {
+    let made = match &ahead {
+        // What is known was not read.
+        Some(Ok((object, None))) => super::renames::dress_here(work, &target.making, task, object)?,
+        Some(_) => None,
+        None => super::renames::fetch(work, place, &target.making, task)?,
+    };
+    if let Some(done) = made {
         return Ok(done);
     }
+    ahead = ahead.filter(|ahead| !matches!(ahead, Ok((_, None))));
     for _ in 0..TRIES {
         if work.stopping() {
             return Err(Trouble::Stopped);
@@ -125,7 +129,7 @@ impl Target<'_, '_> {
         let (work, place, found) = (self.work, self.place, &task.found);
         let large = found.known.size > PIECE || self.comes_in_chunks(found.known.size);
         let (object, content) = if let Some(ahead) = ahead {
-            ahead.map(|(object, bytes)| (object, Some(bytes)))?
+            ahead?
         } else if large || task.todo == Todo::Recheck || !place.abilities.labels_with_content {
             (place.look(&found.key)?, None)
         } else {

@@ -73,7 +73,7 @@ fn send(
         && from.abilities.labels_with_content
         && !found.key.ends_with('/');
     let (object, content) = if let Some(ahead) = ahead {
-        ahead.map(|(object, bytes)| (object, Some(bytes)))?
+        ahead?
     } else if whole {
         let (object, bytes) = from.store.read_whole(&found.key, PIECE)?;
         (object, Some(bytes))

@@ -61,7 +61,6 @@ pub fn upload(work: &Work<'_>, hand: &mut Hand, root: &Root, task: &Task) -> Res
             place.write_path(path, entry.meta.kind)?;
         }
         if let Some(id) = super::renames::copy(work, root, task, &entry, (place, &key, &labels))? {
-            work.moved(entry.meta.size);
             let racy = work.is_racy(entry.meta.ctime);
             return Ok(Done::Known(Known { racy, id: Some(id), ..Known::of(&entry.meta) }));
         }

@@ -117,6 +117,59 @@ fn attributes_that_change_within_a_second_follow() {
     assert_equal(&source, &back);
 }
 
+/// The store makes a large object anew of itself, with other labels; a small one is sent again.
+#[test]
+fn attributes_of_large_files_change_in_s3_without_their_content() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let Some(server) = servers::s3("attributes of large files in S3") else { return };
+    let place = Place::new(&server);
+    let (source, back) = (place.path("source"), place.path("back"));
+    std::fs::create_dir_all(source.join("dir")).unwrap();
+    let names = ["dir/large", "touched", "renamed", "changed", "theirs"];
+    for (number, name) in names.iter().enumerate() {
+        std::fs::write(source.join(name), vec![number as u8 + 1; (9 << 20) + number]).unwrap();
+    }
+    std::fs::write(source.join("small"), vec![7; 1000]).unwrap();
+    let rest = || std::thread::sleep(std::time::Duration::from_millis(60));
+    rest();
+    let (up, down) = (place.order(&source, &place.location("p")), place.order(&place.location("p"), &back));
+    let up = crate::job::Order { delete: true, ..up };
+    place.run_well(&up);
+    rest();
+    let mode = |name: &str| {
+        std::fs::set_permissions(source.join(name), std::fs::Permissions::from_mode(0o604)).unwrap();
+    };
+    names.iter().for_each(|name| mode(name));
+    mode("small");
+    std::fs::rename(source.join("renamed"), source.join("dir/new")).unwrap();
+    let open = |name: &str| std::fs::File::options().write(true).open(source.join(name)).unwrap();
+    open("touched").set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
+    // Content that changed with its time put back is no change of attributes.
+    let time = open("changed").metadata().unwrap().modified().unwrap();
+    std::fs::write(source.join("changed"), vec![99; (9 << 20) + 3]).unwrap();
+    open("changed").set_modified(time).unwrap();
+    // Neither is it one where somebody else wrote the object.
+    let other = place.path("other");
+    std::fs::create_dir_all(&other).unwrap();
+    std::fs::write(other.join("theirs"), vec![98; (9 << 20) + 4]).unwrap();
+    place.run_well(&place.order(&other, &place.location("p")));
+    let report = place.run_well(&up);
+    assert_eq!(report.bytes("sent_bytes"), 2 * (9 << 20) + 7 + 1000, "{report:#?}");
+    assert_eq!((report.entries("updated"), report.entries("moved")), (2, 1), "{report:#?}");
+    place.run_well(&down);
+    assert_equal(&source, &back);
+    let again = place.run_well(&up);
+    assert_eq!(again.bytes("sent_bytes") + again.entries("updated"), 0, "{again:#?}");
+    // Read back where that is asked for.
+    std::fs::set_permissions(source.join("touched"), std::fs::Permissions::from_mode(0o640)).unwrap();
+    let up = crate::job::Order { verify: Some(sync::Verify::Transferred), ..up };
+    let report = place.run_well(&up);
+    assert_eq!((report.bytes("sent_bytes"), report.entries("updated")), (0, 1), "{report:#?}");
+    place.run_well(&down);
+    assert_equal(&source, &back);
+}
+
 #[test]
 fn a_tree_goes_from_store_to_store() {
     if !can("a tree of traps", &[Need::Root]) {

@@ -97,6 +97,66 @@ fn attributes_that_change_alone_travel_alone() {
     hosts.assert_equal("source", "far");
 }
 
+/// The other way round: the host says that the content is what is known, and nothing of it travels.
+#[test]
+fn attributes_that_change_alone_at_a_host_come_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let Some(hosts) = Hosts::new("attributes from a host", 1) else { return };
+    hosts.fill("source", 150, 3000);
+    let source = hosts.path("source");
+    for (name, bytes) in [("middle", 1 << 20), ("touched", 1 << 20), ("large", 9 << 20), ("one", 5000)] {
+        std::fs::write(source.join(name), vec![bytes as u8 | 1; bytes]).unwrap();
+    }
+    std::fs::hard_link(source.join("one"), source.join("two")).unwrap();
+    rest();
+    let (far, back) = (hosts.tree(1, "source"), hosts.tree(0, "back"));
+    hosts.sync_well(&far, &back, &[]);
+    rest();
+    let inode = |name: &str| hosts.path("back").join(name).metadata().unwrap().ino();
+    let before = ["middle", "large", "one", "d01/1"].map(inode);
+    let mode = |path: &std::path::Path, mode| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    for entry in picture(&source).keys() {
+        let path = source.join(std::str::from_utf8(entry).unwrap());
+        if path.is_file() {
+            mode(&path, 0o640);
+        }
+    }
+    let touch = |name: &str, seconds: u64| {
+        let file = std::fs::File::options().write(true).open(source.join(name)).unwrap();
+        file.set_modified(std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)).unwrap();
+    };
+    touch("touched", 1_000_000_001);
+    touch("d03/3", 1_000_000_002);
+    let flags = rustix::fs::XattrFlags::empty();
+    rustix::fs::setxattr(source.join("d04/4"), "user.note", b"of a file", flags).unwrap();
+    // Content that changed with its time put back is no change of attributes.
+    let path = source.join("d05/5");
+    let time = path.metadata().unwrap().modified().unwrap();
+    std::fs::write(&path, vec![9; 3000]).unwrap();
+    std::fs::File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
+    let record = hosts.sync_well(&far, &back, &[]);
+    hosts.assert_equal("source", "back");
+    assert_eq!(number(&record, "bytes", "sent_bytes"), 3000, "{record:#}");
+    assert_eq!(number(&record, "entries", "updated"), 153, "{record:#}");
+    assert_eq!(before, ["middle", "large", "one", "d01/1"].map(inode));
+    let again = hosts.sync_well(&far, &back, &["--verify", "all"]);
+    assert_eq!(number(&again, "bytes", "sent_bytes"), 0, "{again:#}");
+    // Copies that somebody changed here get more than attributes.
+    for name in ["middle", "d06/6"] {
+        std::fs::write(hosts.path("back").join(name), "somebody's").unwrap();
+        mode(&source.join(name), 0o600);
+    }
+    let damaged = hosts.path("back/d07/7");
+    let time = damaged.metadata().unwrap().modified().unwrap();
+    std::fs::write(&damaged, vec![9; 3000]).unwrap();
+    std::fs::File::options().write(true).open(&damaged).unwrap().set_modified(time).unwrap();
+    mode(&source.join("d07/7"), 0o600);
+    hosts.sync_well(&far, &back, &["--verify", "transferred"]);
+    hosts.assert_equal("source", "back");
+}
+
 #[test]
 fn a_copy_at_a_host_that_is_not_what_it_was_is_not_renamed() {
     let Some(hosts) = Hosts::new("doubtful copies over ssh", 1) else { return };

@@ -51,8 +51,9 @@ pub enum Ask {
     List(Wanted),
     /// One entry, without its content.
     Look(Vec<u8>),
-    /// Several entries with their content, if it is at most so long; an answer for each.
-    Whole(Vec<Vec<u8>>, u64),
+    /// Several entries with their content, if it is at most so long and has not the hash that begins like this; an answer
+    /// for each.
+    Whole(Vec<(Vec<u8>, Vec<u8>)>, u64),
     /// A piece of a file, while it has this tag.
     Read { path: Vec<u8>, from: u64, to: u64, tag: String },
     /// A whole entry, in place of what has its name.
@@ -115,7 +116,7 @@ impl Ask {
             Self::Whole(paths, most) => {
                 out.push(b'w');
                 put(&mut out, *most);
-                put_list(&mut out, paths);
+                paths.iter().flat_map(|(path, id)| [path, id]).for_each(|bytes| put_bytes(&mut out, bytes));
             }
             Self::Read { path, from, to, tag } => {
                 put_path(&mut out, b'r', path);
@@ -221,8 +222,11 @@ impl Ask {
             }),
             b's' => Self::Look(path(from)?),
             b'w' => {
-                let most = take(from)?;
-                Self::Whole(take_list(from)?, most)
+                let (most, mut paths) = (take(from)?, Vec::new());
+                while !from.is_empty() {
+                    paths.push((path(from)?, path(from)?));
+                }
+                Self::Whole(paths, most)
             }
             b'r' => Self::Read {
                 path: path(from)?,

@@ -38,7 +38,8 @@ fn asked() -> impl Strategy<Value = Ask> {
         opening,
         wanted,
         bytes().prop_map(Ask::Look),
-        (list(), any::<u64>()).prop_map(|(paths, most)| Ask::Whole(paths, most)),
+        (proptest::collection::vec((bytes(), bytes()), 0..4), any::<u64>())
+            .prop_map(|(paths, most)| Ask::Whole(paths, most)),
         (bytes(), any::<(u64, u64)>(), ".{0,9}").prop_map(|(path, (from, to), tag)| Ask::Read {
             path,
             from,

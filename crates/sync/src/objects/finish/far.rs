@@ -98,7 +98,7 @@ fn attributes(work: &Work<'_>, noted: &[Noted]) -> fault::Result<Vec<Wanted>> {
             let keys: Vec<String> = noted.iter().map(|(path, _)| place.key(path, true).0).collect();
             let found: Vec<fault::Result<Object>> = match &place.far {
                 Some(far) => {
-                    let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+                    let keys: Vec<_> = keys.iter().map(|key| (&key[..], None)).collect();
                     let entries = far.read_many(&keys, 0)?;
                     entries.into_iter().map(|entry| entry.map(|(object, _)| object)).collect()
                 }

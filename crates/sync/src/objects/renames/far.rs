@@ -3,7 +3,7 @@
 use std::os::fd::AsFd as _;
 
 use chunk::Id;
-use store::objects::Labels;
+use store::objects::{Labels, Object};
 use store::{Kind, Root, Stamp, read_full};
 
 use super::super::labels::Posix;
@@ -16,6 +16,7 @@ use super::moving::{Moved, Moving, take};
 use super::{Belief, belief, own};
 use crate::far::Far;
 use crate::index::Known;
+use crate::renames::Old;
 
 /// Files that one question asks for, and bytes of what they have beside content.
 const AT_ONCE: usize = 100;
@@ -91,9 +92,10 @@ fn note(work: &Work<'_>, moving: &Moving, moved: Moved) {
 /// content must be sent.
 pub fn dress(work: &Work<'_>, hand: &mut Hand, root: &Root, task: &Task) -> Result<Option<Known>, Trouble> {
     let Some(far) = work.destination_far() else { return Ok(None) };
-    let retimed = task.known.is_some_and(|known| known.mtime != task.found.known.mtime);
     // Of a large one that was touched only what differs is sent anyway, and it is read once for that.
-    let Some(old) = own(task).filter(|_| !retimed || task.found.known.size <= PIECE) else { return Ok(None) };
+    let Some(old) = own(task).filter(|_| !is_retimed(task) || task.found.known.size <= PIECE) else {
+        return Ok(None);
+    };
     let Task { found, todo, known, replaces, .. } = task;
     let (found, old) = (found.clone(), Some(Box::new(old)));
     let asked = Task { found, todo: *todo, known: *known, replaces: *replaces, old };
@@ -105,6 +107,11 @@ pub fn dress(work: &Work<'_>, hand: &mut Hand, root: &Root, task: &Task) -> Resu
         }
         _ => Ok(None),
     }
+}
+
+/// Whether somebody touched its content, or said so.
+fn is_retimed(task: &Task) -> bool {
+    task.known.is_some_and(|known| known.mtime != task.found.known.mtime)
 }
 
 fn size_of(labels: &Labels) -> usize {
@@ -168,37 +175,67 @@ pub fn hash(work: &Work<'_>, entry: &Entry<'_>) -> Result<Id, Trouble> {
     }
 }
 
-/// Brings a large file of a host by renaming what this tree has of it. `None` where it must be read after all.
+/// Brings a file of a host by renaming what this tree has of it, or by giving that other attributes. `None` where it must be
+/// read after all.
 pub fn fetch(
     work: &Work<'_>,
     place: &Place,
     making: &Making<'_>,
     task: &Task,
 ) -> Result<Option<Done>, Trouble> {
-    let (Some(old), Some(far)) = (&task.old, place.far.as_deref()) else { return Ok(None) };
+    let Some(far) = place.far.as_deref() else { return Ok(None) };
+    // Of a large one that was touched only what differs is read anyway.
+    let own = || own(task).filter(|_| !is_retimed(task) || task.found.known.size <= PIECE);
+    let Some(old) = task.old.as_deref().cloned().or_else(own) else { return Ok(None) };
+    let (key, known) = (&task.found.key, &task.found.known);
+    let object = place.look(key)?;
+    let sure = match belief(work, &old.known, known.ctime) {
+        Belief::No => false,
+        Belief::Sure => true,
+        Belief::ByHash => Some(far.hash(key)?.1.short()) == old.known.id,
+    };
+    if sure { make(work, making, task, (&old, &object)) } else { Ok(None) }
+}
+
+/// Gives a file of this tree other attributes, where the host has said that its content is what is known. `None` where it must
+/// be read after all.
+pub fn dress_here(
+    work: &Work<'_>,
+    making: &Making<'_>,
+    task: &Task,
+    object: &Object,
+) -> Result<Option<Done>, Trouble> {
+    let Some(old) = own(task) else { return Ok(None) };
+    make(work, making, task, (&old, object))
+}
+
+/// Makes a file of this tree from what it has of it.
+fn make(
+    work: &Work<'_>,
+    making: &Making<'_>,
+    task: &Task,
+    (old, object): (&Old, &Object),
+) -> Result<Option<Done>, Trouble> {
     let found = &task.found;
-    let object = place.look(&found.key)?;
-    let posix = Posix::read(&object);
+    let mut posix = Posix::read(object);
+    posix.named = work.options.extended.of(posix.named);
     if object.size != found.known.size || posix.mtime != Some(found.known.mtime) || posix.spilled.is_some() {
         return Ok(None);
     }
-    let sure = match belief(work, &old.known, found.known.ctime) {
-        Belief::No => false,
-        Belief::Sure => true,
-        Belief::ByHash => Some(far.hash(&found.key)?.1.short()) == old.known.id,
-    };
     let doubts = !work.believes_looks() || work.is_after_crash() || work.verifies();
-    if !sure || doubts && old.known.id.is_none() {
+    if doubts && old.known.id.is_none() {
         return Ok(None);
     }
     let from = store::below(&old.dir, &old.name);
-    work.owe()?;
-    super::super::finish::touch(work, &old.dir)?;
+    if from != found.path {
+        work.owe()?;
+        super::super::finish::touch(work, &old.dir)?;
+    }
     let moving = Moving {
         from,
         to: found.path.clone(),
         size: object.size,
-        mtime: found.known.mtime,
+        mtime: old.known.mtime,
         id: old.known.id.filter(|_| doubts).map_or_else(Vec::new, |id| id.to_vec()),
         goes: old.goes,
         shared: posix.group.is_some() && old.known.inode == found.known.inode,
@@ -206,13 +243,8 @@ pub fn fetch(
     };
     match take(making, &moving, (&posix, Stamp::now()), work.options.extended)? {
         Moved::Not => return Ok(None),
-        Moved::Renamed => {
-            work.ledger.gone(&old.dir, &old.name);
-            work.counters.moved_away.one();
-        }
-        Moved::Copied => {}
+        moved => note(work, &moving, moved),
     }
-    work.moved(object.size);
     let racy = work.is_racy_object(found);
-    Ok(Some(Done::Known(Known { id: old.known.id, racy, ..found.known })))
+    Ok(Some(Done::Known(Known { id: old.known.id, racy, ..found.known_as(object) })))
 }

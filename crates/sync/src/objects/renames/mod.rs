@@ -17,7 +17,7 @@ use crate::index::Known;
 use crate::renames::{Old, Table};
 use crate::spool::Spool;
 
-pub use far::{Batch, dress, fetch};
+pub use far::{Batch, dress, dress_here, fetch};
 pub use moving::{Moved, Moving, take};
 pub use stores::copy;
 
@@ -122,7 +122,7 @@ pub fn itself(work: &Work<'_>, task: &Task) -> Option<Old> {
 }
 
 /// The file of the same name as the last sync left it, where it may have the same content.
-fn own(task: &Task) -> Option<Old> {
+pub fn own(task: &Task) -> Option<Old> {
     let (known, found) = (task.known?, &task.found.known);
     let may = task.todo == Todo::Copy && !task.replaces && known.id.is_some() && known.size > 0;
     if !may || known.kind != Kind::File || found.kind != Kind::File || known.size != found.size {
