@@ -55,7 +55,7 @@ fn enter(job: &Job<'_>, dir: &[u8]) -> Result<Option<(OwnedFd, Chain)>, Trouble>
 fn whole(job: &Job<'_>, hand: &mut Hand, dir: &[u8], source: OwnedFd, chain: &Chain) -> Result<(), Trouble> {
     let meta = meta_of(&source).map_err(|error| job.at_source("look at", dir, error))?;
     let mut all = std::mem::take(&mut hand.names);
-    let listed = list(job, hand, &mut all, source.as_fd())
+    let listed = list(job, hand, &mut all, source.as_fd(), |_| true)
         .map_err(|unlisted| unlisted.into_trouble(|error| job.at_source("list", dir, error)));
     let done = listed
         .and_then(|()| visit_existing(job, hand, Pair::new(dir, source), (&meta, &mut all), SHALLOW, chain));

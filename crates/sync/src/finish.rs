@@ -31,6 +31,9 @@ fn finish(job: &Job<'_>, dir: &[u8]) -> Result<(), Trouble> {
         Err(Errno::NOENT | Errno::NOTDIR) => return Ok(()),
         opened => opened.map_err(|error| job.at_source("open", dir, error))?,
     };
+    if job.span_in(dir).is_some() {
+        return crate::ranges::note_range(job, dir, &source);
+    }
     let unset = |error| job.at_destination("set attributes of", dir, error);
     let there = match job.destination.open_dir(dir) {
         // It could not be made: that was told.
@@ -44,7 +47,7 @@ fn finish(job: &Job<'_>, dir: &[u8]) -> Result<(), Trouble> {
     store::clear_named(&there, &wanted.named, job.options.extended).map_err(unset)?;
     let now = meta_of(&there).map_err(unset)?;
     store::apply(&there, &wanted, &now).map_err(|(action, error)| job.at_destination(&action, dir, error))?;
-    if job.is_complete(dir) {
+    if job.is_complete(dir) && !job.is_divided(dir) {
         let mut itself = Itself::of(&meta);
         if job.is_racy(meta.ctime) {
             // Never equal to a real one: looked at again next time.

@@ -12,7 +12,7 @@ use crate::counters::Counters;
 use crate::event::{Act, Event, Step, Watcher};
 use crate::groups::Groups;
 use crate::guard::Trust;
-use crate::index::{Cache, Knowledge, is_within};
+use crate::index::{Cache, Knowledge};
 use crate::judge::Rules;
 use crate::large::Share;
 use crate::ledger::Ledger;
@@ -369,16 +369,6 @@ impl<'a> Job<'a> {
     /// older at the destination, and the newer in the index.
     pub fn tree_later(&self, tree: &[u8]) {
         lock(&self.desk.trees).insert(tree.to_vec());
-    }
-
-    /// Whether the directory is the work of another mover.
-    pub fn is_apart(&self, path: &[u8]) -> bool {
-        matches!(self.part, Some(Part::Rest(rest)) if rest.trees.contains(path))
-    }
-
-    /// Whether it is ours to make a directory that is missing at the destination.
-    pub fn may_make(&self, path: &[u8]) -> bool {
-        !matches!(self.part, Some(Part::Tree(tree)) if !is_within(path, tree))
     }
 
     /// Whether everything in `dir` was done.

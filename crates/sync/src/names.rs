@@ -41,12 +41,22 @@ impl From<Fault> for Unlisted {
 }
 
 impl Names {
-    /// Lists `dir` to its end; directories of any size pass through `scratch`. Reuses the memory of `self`.
-    pub fn list(&mut self, dir: impl AsFd, lister: &mut Lister, scratch: &Path) -> Result<(), Unlisted> {
+    /// Lists `dir` to its end and keeps the names that `keeps` says; any number of them passes through `scratch`. Reuses
+    /// the memory of `self`.
+    pub fn list(
+        &mut self,
+        dir: impl AsFd,
+        lister: &mut Lister,
+        scratch: &Path,
+        keeps: impl Fn(&[u8]) -> bool,
+    ) -> Result<(), Unlisted> {
         self.clear();
         let mut spool: Option<Spool> = None;
         lister.list(dir, |entry| -> Result<(), Unlisted> {
             let name = entry.name.to_bytes();
+            if !keeps(name) {
+                return Ok(());
+            }
             if let Some(spool) = &mut spool {
                 return Ok(spool.push(name)?);
             }

@@ -1,6 +1,5 @@
 //! The part of a sync that one of several movers does: a directory with all below it, or what is left when those are done.
 
-use std::collections::HashSet;
 use std::path::Path;
 
 use fault::Fault;
@@ -12,10 +11,12 @@ use crate::job::{Desk, Job, lock};
 use crate::large::{Share, Task, do_task};
 use crate::links;
 use crate::options::Options;
+use crate::ranges::{copy_range, remove_draft};
 use crate::record::Record;
 use crate::run::Listener;
 use crate::scope::Scope;
 use crate::session::Session;
+use crate::span::{Layout, Span};
 use crate::spool::Spool;
 use crate::stages::{after_deletes, copy_all, copy_trees, finish_stage, link};
 use crate::visit::directory_entry;
@@ -26,18 +27,26 @@ pub enum Part {
     /// A directory with all below it. What only the destination has there, and names of files that have others elsewhere, are
     /// left to the rest.
     Tree(Vec<u8>),
+    /// Some names of a directory, in the same way; the directory itself is the rest's.
+    Range(Range),
     /// All else, and what the trees left.
     Rest(Rest),
     /// A stretch of a large file of another's part.
     Stretch(Task),
 }
 
-/// What is done when the trees are.
+/// Names of a directory that other movers are in, too.
+#[derive(Debug)]
+pub struct Range {
+    pub span: Span,
+    pub layout: Layout,
+}
+
+/// What is done when all other parts are.
 #[derive(Debug, Default)]
 pub struct Rest {
-    /// Directories that are parts of their own.
-    pub trees: HashSet<Vec<u8>>,
-    /// What they left.
+    pub layout: Layout,
+    /// What the others left.
     pub left: Vec<Left>,
     /// Entries in them.
     pub entries: u64,
@@ -54,6 +63,8 @@ pub struct Left {
     behind: List,
     /// The same for names of files with several: the name to link to, the new one, in turn.
     late_links: List,
+    /// Drafts in directories that others are in, too: nobody else's when all other parts are done.
+    drafts: List,
 }
 
 /// Byte strings, each after its length.
@@ -78,10 +89,21 @@ impl List {
 }
 
 impl Left {
+    /// A draft, perhaps of another mover that is at work.
+    pub fn draft(&mut self, path: &[u8]) {
+        self.drafts.push(path);
+    }
+
+    /// The drafts that were found.
+    pub fn drafts(&self) -> impl Iterator<Item = &[u8]> {
+        self.drafts.iter()
+    }
+
     /// For the queue.
     pub fn pack(&self) -> Vec<u8> {
         let mut all = List::default();
-        [&self.extras, &self.links, &self.behind, &self.late_links].iter().for_each(|list| all.push(&list.0));
+        let lists = [&self.extras, &self.links, &self.behind, &self.late_links, &self.drafts];
+        lists.iter().for_each(|list| all.push(&list.0));
         zstd::bulk::compress(&all.0, 3).unwrap_or_default()
     }
 
@@ -96,7 +118,7 @@ impl Left {
         let all = List(all);
         let mut lists = all.iter().map(|list| List(list.to_vec()));
         let mut next = || lists.next().unwrap_or_default();
-        Ok(Self { extras: next(), links: next(), behind: next(), late_links: next() })
+        Ok(Self { extras: next(), links: next(), behind: next(), late_links: next(), drafts: next() })
     }
 }
 
@@ -142,15 +164,22 @@ pub fn do_part(job: &Job<'_>, part: &Part) -> fault::Result<()> {
     job.watcher.event(&Event::Stage(Stage::Copy));
     job.groups.begin(&Scope::All);
     match part {
-        Part::Tree(tree) => do_tree(job, tree),
+        Part::Tree(tree) => {
+            job.tree_later(tree);
+            copy_trees(job);
+            leave(job)
+        }
+        Part::Range(range) => {
+            copy_range(job, &range.span)?;
+            leave(job)
+        }
         Part::Rest(rest) => do_rest(job, rest),
         Part::Stretch(task) => do_task(job, task),
     }
 }
 
-fn do_tree(job: &Job<'_>, tree: &[u8]) -> fault::Result<()> {
-    job.tree_later(tree);
-    copy_trees(job);
+/// What was found and is not ours to decide goes to the rest.
+fn leave(job: &Job<'_>) -> fault::Result<()> {
     if job.stopping() {
         return Ok(());
     }
@@ -170,7 +199,7 @@ fn do_tree(job: &Job<'_>, tree: &[u8]) -> fault::Result<()> {
 
 /// Names of files that have others elsewhere are left to the rest.
 pub fn leave_open_groups(job: &Job<'_>) -> fault::Result<()> {
-    if !matches!(job.part, Some(Part::Tree(_))) {
+    if !matches!(job.part, Some(Part::Tree(_) | Part::Range(_))) {
         return Ok(());
     }
     let (mut group, mut kept) = (Vec::<Box<[u8]>>::new(), Spool::new(job.state.dir()));
@@ -211,6 +240,9 @@ fn note_elsewhere(job: &Job<'_>, record: &[u8]) {
 }
 
 fn do_rest(job: &Job<'_>, rest: &Rest) -> fault::Result<()> {
+    for path in rest.left.iter().flat_map(Left::drafts) {
+        remove_draft(job, path)?;
+    }
     for record in rest.left.iter().flat_map(|left| left.links.iter()) {
         lock(&job.desk.links).push(record)?;
         let dir = store::split_last(links::path_of(record)).0;

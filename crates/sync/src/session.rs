@@ -64,6 +64,11 @@ impl<'a> Session<'a> {
         Self::open_for(options, None, options.state.as_deref(), watcher)
     }
 
+    /// The same with what is known in `state`.
+    pub fn open_in(options: &'a Options, state: &Path, watcher: &dyn Watcher) -> fault::Result<Self> {
+        Self::open_for(options, None, Some(state), watcher)
+    }
+
     /// The same for a part of them, which others may work on, too; what is known of it lies in `state`.
     pub fn open_part(
         options: &'a Options,

@@ -15,6 +15,7 @@ use crate::large::Large;
 use crate::look::Look;
 use crate::names::{Names, Unlisted};
 use crate::pool::Divisible;
+use crate::ranges::pass_through;
 use crate::scope::Inside;
 
 /// A small piece of work.
@@ -96,11 +97,15 @@ pub fn visit(job: &Job<'_>, hand: &mut Hand, visit: &Visit) {
 
 fn try_visit(job: &Job<'_>, hand: &mut Hand, visit: &Visit) -> Result<(), Trouble> {
     let path = &visit.path;
+    if job.is_divided(path) {
+        return pass_through(job, path, &visit.chain);
+    }
     let opened = job.source.open_dir(path);
     let source = opened.map_err(|error| job.at_source("open", path, error))?;
     let meta = meta_of(&source).map_err(|error| job.at_source("look at", path, error))?;
     let mut names = std::mem::take(&mut hand.names);
-    list(job, hand, &mut names, source.as_fd())
+    let span = job.span_in(path);
+    list(job, hand, &mut names, source.as_fd(), |name| span.is_none_or(|span| span.has(name)))
         .map_err(|unlisted| unlisted.into_trouble(|error| job.at_source("list", path, error)))?;
     let chain = job.options.filter.enter(&visit.chain, source.as_fd(), path);
     let pair = Pair::new(path, source);
@@ -113,14 +118,15 @@ fn try_visit(job: &Job<'_>, hand: &mut Hand, visit: &Visit) -> Result<(), Troubl
     result
 }
 
-/// The names in an open directory of either side.
+/// The names in an open directory of either side that `keeps` says.
 pub fn list(
     job: &Job<'_>,
     hand: &mut Hand,
     names: &mut Names,
     dir: std::os::fd::BorrowedFd<'_>,
+    keeps: impl Fn(&[u8]) -> bool,
 ) -> Result<(), Unlisted> {
-    names.list(dir, &mut hand.lister, job.state.dir())
+    names.list(dir, &mut hand.lister, job.state.dir(), keeps)
 }
 
 impl Unlisted {
@@ -152,7 +158,10 @@ pub fn visit_existing(
         if matches!(open, Err(Errno::NOENT)) && !job.options.dry_run {
             return heal(job, &path);
         }
-        let listing = open.map_err(Unlisted::from).and_then(|dir| list(job, hand, &mut there, dir));
+        // Drafts have names of their own, wherever the range begins and ends.
+        let span = job.span_in(&path);
+        let keeps = |name: &[u8]| span.is_none_or(|span| span.has(name) || job.drafts.is_one(name));
+        let listing = open.map_err(Unlisted::from).and_then(|dir| list(job, hand, &mut there, dir, keeps));
         listing
             .map_err(|unlisted| unlisted.into_trouble(|error| job.at_destination("list", &path, error)))?;
     }

@@ -3,7 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 mod deaths;
+mod flat;
 mod large;
 mod place;
 mod ranks;
+mod rehearsal;
 mod together;

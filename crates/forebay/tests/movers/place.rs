@@ -66,14 +66,39 @@ impl Place {
         }
     }
 
-    pub fn command(&self, flags: &[&str]) -> Command {
+    /// How many movers are at work in ranges of directories at this moment, as the queue has it.
+    pub fn taken_ranges(&self) -> u64 {
+        let sql = "SELECT count(*) FROM forebay_sync_piece WHERE state = 'taken' AND";
+        if let Some(server) = &self.server {
+            if server.ask("SELECT to_regclass('forebay_sync_piece') IS NULL") == "t" {
+                return 0;
+            }
+            return server.ask(&format!("{sql} position('\\x00'::bytea in path) > 0")).parse().unwrap();
+        }
+        let queue = rusqlite::Connection::open(self.path("queue.db")).unwrap();
+        queue.busy_timeout(PATIENCE).unwrap();
+        let number =
+            |sql: &str| queue.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap().cast_unsigned();
+        match number("SELECT count(*) FROM sqlite_master WHERE name = 'forebay_sync_piece'") {
+            0 => 0,
+            _ => number(&format!("{sql} instr(path, x'00') > 0")),
+        }
+    }
+
+    /// A sync from the source; to where, is still to be said.
+    pub fn plain_command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_forebay"));
-        command.arg("sync").arg(self.source()).arg(self.destination());
-        command.args(["--state", &self.url(), "--format", "json"]).args(flags);
+        command.arg("sync").arg(self.source());
         command.env("XDG_STATE_HOME", self.path("states")).stdin(Stdio::null());
         if let Some(server) = &self.server {
             command.env("PGPASSWORD", server.password());
         }
+        command
+    }
+
+    pub fn command(&self, flags: &[&str]) -> Command {
+        let mut command = self.plain_command();
+        command.arg(self.destination()).args(["--state", &self.url(), "--format", "json"]).args(flags);
         command
     }
 

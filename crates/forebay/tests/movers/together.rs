@@ -149,8 +149,7 @@ fn what_several_movers_can_not_do_is_refused() {
     let place = Place::on_one_host();
     place.write("source/a", "one");
     for (flags, words) in [
-        (&["--dry-run"][..], "several movers can't do a dry run"),
-        (&["--watch"], "several movers can't do a watch"),
+        (&["--watch"][..], "several movers can't do a watch"),
         (&["--state", "sqlite:"], "names no file"),
         (&["--state", "postgres://me:hush@host/db"], "has a password in it"),
         (&["--state", "postgres://me@127.0.0.1:1/db"], "cannot use the queue"),

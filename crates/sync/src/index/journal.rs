@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use fault::Fault;
 
-use super::section::Section;
+use super::section::{Itself, Section, SectionView};
 use super::wire::{damaged, put_bytes, take_bytes, take_slice};
 
 /// Bytes before each frame: length packed, length unpacked, start of the BLAKE3 hash.
@@ -36,6 +36,14 @@ impl Parts {
     pub fn done(&mut self, dir: &[u8], section: &Section) {
         let mut bytes = Vec::with_capacity(section.size() + dir.len());
         section.put(&mut bytes, dir);
+        self.bytes.push(1);
+        put_bytes(&mut self.bytes, &bytes);
+    }
+
+    /// Entries of a directory as an index has them, but for what it says of the directory itself.
+    pub fn again(&mut self, view: &SectionView<'_>, itself: Option<Itself>) {
+        let mut bytes = Vec::new();
+        view.put_with(itself, &mut bytes);
         self.bytes.push(1);
         put_bytes(&mut self.bytes, &bytes);
     }

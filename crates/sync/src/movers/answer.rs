@@ -26,6 +26,7 @@ fn serve(
         Call::Join { shown, digest, may_begin } => {
             return queue.join(&shown, &digest, may_begin).map(Reply::Joined);
         }
+        Call::PlanOn { token } => return queue.plan_on(token).map(Reply::Is),
         Call::Take { round } => return queue.take(round).map(Reply::Work),
         Call::Extend { held } => return queue.extend(&held).map(Reply::Is),
         Call::TakeStretch { path } => return queue.take_stretch(&path).map(Reply::Stretch),
@@ -45,8 +46,8 @@ fn serve(
                 files.map(|(path, head, done)| (path, head, apart(done, out))).collect(),
             ));
         }
-        Call::Divide { token, probe, trees, anew } => {
-            queue.divide(token, &probe, &trees.into_iter().collect(), anew)
+        Call::Divide { token, probe, parts, anew } => {
+            queue.divide(token, &probe, &parts.into_iter().collect(), anew)
         }
         Call::Commit { held, entries, record, verdict } => {
             let found = Found { index: next(), left: next(), entries };

@@ -17,10 +17,13 @@ pub enum Call {
         digest: String,
         may_begin: bool,
     },
+    PlanOn {
+        token: i64,
+    },
     Divide {
         token: i64,
         probe: String,
-        trees: Vec<Vec<u8>>,
+        parts: Vec<Vec<u8>>,
         anew: bool,
     },
     Take {

@@ -64,15 +64,19 @@ impl Queue for Distant<'_> {
         }
     }
 
+    fn plan_on(&mut self, token: i64) -> fault::Result<bool> {
+        self.is(&Call::PlanOn { token }, &[])
+    }
+
     fn divide(
         &mut self,
         token: i64,
         probe: &str,
-        trees: &BTreeSet<Vec<u8>>,
+        parts: &BTreeSet<Vec<u8>>,
         anew: bool,
     ) -> fault::Result<()> {
-        let trees = trees.iter().cloned().collect();
-        self.tell(&Call::Divide { token, probe: probe.to_owned(), trees, anew }, &[])
+        let parts = parts.iter().cloned().collect();
+        self.tell(&Call::Divide { token, probe: probe.to_owned(), parts, anew }, &[])
     }
 
     fn take(&mut self, round: i64) -> fault::Result<Work> {

@@ -66,7 +66,7 @@ pub fn add_given_up(sum: &mut Record, path: &[u8], words: &str) {
     sum.entries.failed += 1;
     if sum.failures.len() < MOST_FAILURES {
         let hint = Some("all below it was left as it is; sync again when it can be done".to_owned());
-        sum.failures.push(Failure { path: store::printable(path), reason: words.to_owned(), hint });
+        sum.failures.push(Failure { path: crate::span::shown(path), reason: words.to_owned(), hint });
     }
 }
 

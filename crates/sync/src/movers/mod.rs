@@ -1,7 +1,7 @@
 //! One job, done by several processes, on one host or on several.
 //!
 //! ```text
-//! join -> the first divides the tree: directories, and the rest          plan
+//! join -> the first divides the tree: directories, ranges, the rest       plan, cuts
 //!     -> parts in a queue: leases, tokens, what was found                queue (tables: sqlite, postgres; distant)
 //!     -> each mover takes parts until there are none                     mover
 //!         -> a part is a sync of a part of the tree, with an index       crate::part
@@ -14,8 +14,10 @@
 
 mod answer;
 mod call;
+mod cuts;
 mod database;
 mod distant;
+mod division;
 mod keeper;
 mod login;
 mod merge;
@@ -24,6 +26,7 @@ mod plan;
 mod postgres;
 mod queue;
 mod ranks;
+mod rehearsal;
 mod scratch;
 mod sharing;
 mod sight;
@@ -64,13 +67,27 @@ impl Meeting {
     }
 
     fn open(&self) -> fault::Result<Box<dyn Database>> {
-        if let Some(path) = self.url.strip_prefix("sqlite:") {
-            if path.is_empty() {
-                let fault = Fault::new(Kind::Usage, "`sqlite:` names no file");
-                return Err(fault.hint("write for example `sqlite:/var/tmp/queue.db`"));
-            }
-            return Ok(Box::new(Sqlite::open(&PathBuf::from(path))?));
+        Ok(match self.file()? {
+            Some(path) => Box::new(Sqlite::open(&path)?),
+            None => Box::new(Postgres::open(Login::of(&self.url)?)?),
+        })
+    }
+
+    /// The same to look only, where there is something to be seen.
+    fn look(&self) -> fault::Result<Option<Box<dyn Database>>> {
+        Ok(match self.file()? {
+            Some(path) => Sqlite::look(&path)?.map(|found| Box::new(found) as Box<dyn Database>),
+            None => Postgres::look(Login::of(&self.url)?)?.map(|found| Box::new(found) as Box<dyn Database>),
+        })
+    }
+
+    /// The file of a queue for one host.
+    fn file(&self) -> fault::Result<Option<PathBuf>> {
+        let Some(path) = self.url.strip_prefix("sqlite:") else { return Ok(None) };
+        if path.is_empty() {
+            let fault = Fault::new(Kind::Usage, "`sqlite:` names no file");
+            return Err(fault.hint("write for example `sqlite:/var/tmp/queue.db`"));
         }
-        Ok(Box::new(Postgres::open(Login::of(&self.url)?)?))
+        Ok(Some(PathBuf::from(path)))
     }
 }

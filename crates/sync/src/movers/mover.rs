@@ -9,7 +9,8 @@ use super::Meeting;
 use super::keeper::Keeper;
 use super::merge::{self, Verdict};
 use super::plan::divide;
-use super::queue::{Doubt, Found, Joined, Lease, Queue, Results, Stretch, Work, is_lost};
+use super::queue::{Doubt, Found, Joined, Lease, Queue, Results, Stretch, Work, is_lost, lost};
+use super::rehearsal::rehearse;
 use super::scratch::Scratch;
 use super::sharing::Sharing;
 use super::sight::Sight;
@@ -18,9 +19,10 @@ use crate::counters::Counters;
 use crate::event::{Event, Watcher};
 use crate::large::{Task, adopt};
 use crate::options::Options;
-use crate::part::{Done, Left, Part, Rest, run_part};
+use crate::part::{Done, Left, Part, Range, Rest, run_part};
 use crate::record::{End, Entries, Record, Sizes, VERSION};
 use crate::roots::{Roots, open_roots, share_destination};
+use crate::span::{Layout, Span, shown};
 use crate::state::{default_place, key_of};
 
 /// What lies at the destination while movers are at work, so that each can see that it is the same.
@@ -36,6 +38,9 @@ pub fn move_together(
     counters: &Counters,
 ) -> fault::Result<Record> {
     check(options, "several movers")?;
+    if options.dry_run {
+        return rehearse(options, meeting, watcher, counters);
+    }
     let roots = open_roots(options)?;
     let key = key_of(&roots.paths.0, &roots.paths.1);
     let _busy = share_destination(&roots.destination)?;
@@ -56,9 +61,6 @@ pub fn check(options: &Options, who: &str) -> fault::Result<()> {
     if crate::objects::has_location(options) {
         return Err(refused("object stores or other hosts")
             .hint("give paths that are mounted on every host, or let one process do it alone"));
-    }
-    if options.dry_run {
-        return Err(refused("a dry run").hint("one process alone plans for all"));
     }
     Ok(())
 }
@@ -151,11 +153,19 @@ impl Mover<'_> {
 
     /// Divides the job. What lies at the destination since then is returned.
     pub fn plan(&self, queue: &mut dyn Queue, token: i64) -> fault::Result<String> {
-        let division = divide(self.options, self.roots)?;
+        let keys = queue.results()?.pieces.into_iter().filter(|piece| !piece.is_rest).map(|piece| piece.path);
+        let (before, scratch) = (keys.collect(), self.scratch.part(b"")?);
+        let keeper = Keeper::new(self.watcher, self.lease);
+        let divided =
+            keeper.beside(|| queue.plan_on(token), || divide(self.options, self.roots, &before, &scratch));
+        if keeper.has_lost() {
+            return Err(lost());
+        }
+        let division = divided?;
         let probe = format!("{:032x}:{}", fastrand::u128(..), Sight::of(&self.roots.source)?.written()?);
         let path = self.probe();
         std::fs::write(&path, &probe).map_err(|error| Fault::os("write", &path, error))?;
-        queue.divide(token, &probe, &division.trees, division.made)?;
+        queue.divide(token, &probe, &division.parts, division.made)?;
         Ok(probe)
     }
 
@@ -188,7 +198,7 @@ impl Mover<'_> {
         let done = keeper.beside(|| sharing.extend(), || self.attempt(queue, lease, &keeper, &sharing));
         match done {
             Err(fault) if is_lost(&fault) => {
-                let path = store::printable(&lease.path);
+                let path = shown(&lease.path);
                 self.watcher.event(&Event::Note(&format!("somebody else took over `{path}`")));
                 Ok(None)
             }
@@ -263,7 +273,7 @@ impl Mover<'_> {
                 return Err(fault);
             }
             Err(fault) => {
-                let path = store::printable(&lease.path);
+                let path = shown(&lease.path);
                 self.watcher.event(&Event::Note(&format!("`{path}`: {}", fault.message())));
                 return queue.fail(lease, fault.message()).map(|()| None);
             }
@@ -338,14 +348,19 @@ impl Mover<'_> {
 
 /// What a lease is about, with what the other parts left for it.
 fn part_of(queue: &mut dyn Queue, lease: &Lease) -> fault::Result<Part> {
-    if !lease.is_rest {
+    let span = Span::of_key(&lease.path);
+    if span.is_none() && !lease.is_rest {
         return Ok(Part::Tree(lease.path.clone()));
     }
-    let mut rest = Rest::default();
-    for piece in queue.results()?.pieces.into_iter().filter(|piece| !piece.is_rest) {
+    let pieces: Vec<_> = queue.results()?.pieces.into_iter().filter(|piece| !piece.is_rest).collect();
+    let layout = Layout::of(pieces.iter().map(|piece| &piece.path[..]));
+    if let Some(span) = span {
+        return Ok(Part::Range(Range { span, layout }));
+    }
+    let mut rest = Rest { layout, ..Rest::default() };
+    for piece in pieces {
         rest.left.push(Left::unpack(&queue.blob(&piece.path, "left")?)?);
         rest.entries += piece.entries;
-        rest.trees.insert(piece.path);
     }
     Ok(Part::Rest(rest))
 }

@@ -21,6 +21,8 @@ const CHANNEL: &str = "forebay_sync";
 pub struct Postgres {
     login: Login,
     client: Client,
+    /// It reads, and writes nothing.
+    looks: bool,
 }
 
 impl Postgres {
@@ -40,13 +42,30 @@ impl Postgres {
             ))
         };
         make().map_err(|error| unusable(&login.shown, error))?;
-        Ok(Self { login, client })
+        Ok(Self { login, client, looks: false })
+    }
+
+    /// The same to look only; `None` where no movers met yet.
+    pub fn look(login: Login) -> fault::Result<Option<Self>> {
+        let mut client = connect(&login.config, &login.shown)?;
+        let sql = "SELECT to_regclass('forebay_sync_stretch') IS NOT NULL";
+        let seen = client
+            .batch_execute("SET default_transaction_read_only = on")
+            .and_then(|()| client.query_one(sql, &[])?.try_get(0));
+        let has_tables: bool = seen.map_err(|error| unusable(&login.shown, error))?;
+        Ok(has_tables.then_some(Self { login, client, looks: true }))
     }
 
     /// A connection that was lost is made anew.
     fn renew(&mut self) -> fault::Result<()> {
-        if self.client.is_closed() {
-            *self = Self::open(self.login.clone())?;
+        if !self.client.is_closed() {
+            return Ok(());
+        }
+        let login = self.login.clone();
+        if !self.looks {
+            *self = Self::open(login)?;
+        } else if let Some(again) = Self::look(login)? {
+            *self = again;
         }
         Ok(())
     }

@@ -28,10 +28,21 @@ pub enum Doubt {
     Content,
 }
 
+impl Doubt {
+    /// As it is written down.
+    pub const fn of(number: i64) -> Self {
+        match number {
+            0 => Self::None,
+            1 => Self::Drafts,
+            _ => Self::Content,
+        }
+    }
+}
+
 /// A part that is ours for a while.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lease {
-    /// The directory; empty for the rest.
+    /// Its key: the directory, or what stands for a range of one ([`crate::span`]); empty for the rest.
     pub path: Vec<u8>,
     pub is_rest: bool,
     pub doubt: Doubt,
@@ -100,8 +111,11 @@ pub trait Queue: Send {
     /// Takes part in the job, or, if it `may_begin`, begins it. Others with another `digest` do something else with the same
     /// trees.
     fn join(&mut self, shown: &str, digest: &str, may_begin: bool) -> fault::Result<Joined>;
-    /// The job is divided into these directories, and what is left. `anew` where what is known of the rest is no longer true.
-    fn divide(&mut self, token: i64, probe: &str, trees: &BTreeSet<Vec<u8>>, anew: bool)
+    /// Whether it is still ours to divide the job; then it is for a while longer.
+    fn plan_on(&mut self, token: i64) -> fault::Result<bool>;
+    /// The job is divided into parts with these keys, and what is left. `anew` where what is known of the rest is no longer
+    /// true.
+    fn divide(&mut self, token: i64, probe: &str, parts: &BTreeSet<Vec<u8>>, anew: bool)
     -> fault::Result<()>;
     /// The next part that nobody works on. The rest comes when all others are done.
     fn take(&mut self, round: i64) -> fault::Result<Work>;

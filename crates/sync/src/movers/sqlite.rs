@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use fault::{Fault, Kind};
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, ToSql, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags, ToSql, TransactionBehavior};
 
 use super::database::{Database, Row, Statements, TABLES, Value};
 
@@ -20,6 +20,8 @@ pub struct Sqlite {
     path: PathBuf,
     connection: Connection,
     version: i64,
+    /// It reads, and writes nothing.
+    looks: bool,
 }
 
 impl Sqlite {
@@ -34,7 +36,23 @@ impl Sqlite {
             Ok(connection)
         };
         let connection = open().map_err(|error| unusable(path, error))?;
-        Ok(Self { path: path.to_owned(), connection, version: 0 })
+        Ok(Self { path: path.to_owned(), connection, version: 0, looks: false })
+    }
+
+    /// The same to look only; `None` where no movers met yet.
+    pub fn look(path: &Path) -> fault::Result<Option<Self>> {
+        if !path.exists() {
+            return Ok(None);
+        }
+        let open = || -> rusqlite::Result<(Connection, bool)> {
+            let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+            connection.busy_timeout(PATIENCE)?;
+            let has_tables = connection.table_exists(None, "forebay_sync_stretch")?;
+            connection.pragma_update(None, "query_only", true)?;
+            Ok((connection, has_tables))
+        };
+        let (connection, has_tables) = open().map_err(|error| unusable(path, error))?;
+        Ok(has_tables.then(|| Self { path: path.to_owned(), connection, version: 0, looks: true }))
     }
 
     /// Another number after every change by somebody else.
@@ -49,7 +67,8 @@ impl Database for Sqlite {
         &mut self,
         work: &mut dyn FnMut(&mut dyn Statements) -> fault::Result<()>,
     ) -> fault::Result<()> {
-        let begun = self.connection.transaction_with_behavior(TransactionBehavior::Immediate);
+        let how = if self.looks { TransactionBehavior::Deferred } else { TransactionBehavior::Immediate };
+        let begun = self.connection.transaction_with_behavior(how);
         let transaction = begun.map_err(|error| unusable(&self.path, error))?;
         work(&mut Within { path: &self.path, connection: &transaction })?;
         transaction.commit().map_err(|error| unusable(&self.path, error))

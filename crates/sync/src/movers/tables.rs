@@ -11,14 +11,14 @@ use fault::{Fault, Kind};
 use super::database::{Database, Row, Statements, Value};
 use super::merge::Verdict;
 use super::queue::{Begun, Doubt, Found, Joined, Lease, Piece, Queue, Results, Stretch, Work, lost};
-use super::stretches;
+use super::{division, stretches};
 
 /// How often a part is tried before it is given up.
 const MOST_ATTEMPTS: i64 = 3;
 /// Pauses before a transaction is tried again: the first, and where they end; each is twice the one before.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LAST_PAUSE: Duration = Duration::from_secs(10);
-/// Whoever divides the job has so many leases for it: nothing is renewed meanwhile.
+/// Whoever divides the job has so many leases for it.
 const PLANNING: i64 = 4;
 /// Bytes of one piece of a blob.
 const PIECE: usize = 8 << 20;
@@ -50,6 +50,15 @@ impl Tables {
                 queue.execute("DELETE FROM forebay_sync_stretch WHERE job = $1", &[job.into()])?;
             }
             Ok(())
+        })
+    }
+
+    /// Keys of all parts and how well their destinations are known; empty where there was no job yet.
+    pub fn doubts(&mut self) -> fault::Result<Vec<(Vec<u8>, Doubt)>> {
+        self.transact(|queue, job, _| {
+            let sql = "SELECT path, doubt FROM forebay_sync_piece WHERE job = $1";
+            let rows = queue.query(sql, &[job.into()])?;
+            Ok(rows.iter().map(|row| (row[0].bytes().to_vec(), Doubt::of(row[1].number()))).collect())
         })
     }
 
@@ -113,11 +122,20 @@ impl Queue for Tables {
         })
     }
 
+    fn plan_on(&mut self, token: i64) -> fault::Result<bool> {
+        self.transact(|queue, job, lease| {
+            let until = queue.now()? + PLANNING * lease;
+            let sql = "UPDATE forebay_sync_job SET lease_ms = $3
+                       WHERE key = $1 AND token = $2 AND phase = 'planning'";
+            Ok(queue.execute(sql, &[job.into(), token.into(), until.into()])? == 1)
+        })
+    }
+
     fn divide(
         &mut self,
         token: i64,
         probe: &str,
-        trees: &BTreeSet<Vec<u8>>,
+        parts: &BTreeSet<Vec<u8>>,
         anew: bool,
     ) -> fault::Result<()> {
         self.transact(|queue, job, _| {
@@ -126,40 +144,7 @@ impl Queue for Tables {
             if queue.execute(sql, &[job.into(), token.into(), probe.into()])? == 0 {
                 return Err(lost());
             }
-            let sql = "SELECT path, doubt FROM forebay_sync_piece WHERE job = $1 AND is_rest = 0";
-            let before = queue.query(sql, &[job.into()])?;
-            let old: BTreeSet<Vec<u8>> = before.iter().map(|row| row[0].bytes().to_vec()).collect();
-            let gone = old.difference(trees);
-            let doubt = before
-                .iter()
-                .filter(|row| !trees.contains(row[0].bytes()))
-                .map(|row| row[1].number())
-                .max()
-                .unwrap_or(0);
-            let sql = "DELETE FROM forebay_sync_blob WHERE job = $1 AND kind <> 'index'";
-            queue.execute(sql, &[job.into()])?;
-            for path in gone {
-                for table in ["forebay_sync_piece", "forebay_sync_blob"] {
-                    let sql = format!("DELETE FROM {table} WHERE job = $1 AND path = $2");
-                    queue.execute(&sql, &[job.into(), path[..].into()])?;
-                }
-            }
-            if old != *trees || anew {
-                // What it knows may be of directories that are, or were, parts of their own.
-                let sql = "DELETE FROM forebay_sync_blob WHERE job = $1 AND path = $2";
-                queue.execute(sql, &[job.into(), (&b""[..]).into()])?;
-            }
-            let sql = "UPDATE forebay_sync_piece SET state = 'waiting', attempt = 0, lease_ms = 0, record = NULL
-                       WHERE job = $1";
-            queue.execute(sql, &[job.into()])?;
-            let all = trees.iter().map(|path| (&path[..], 0)).chain([(&b""[..], 1)]);
-            for (path, is_rest) in all {
-                queue.execute(
-                    "INSERT INTO forebay_sync_piece (job, path, is_rest, state, token, lease_ms, attempt, entries, doubt)
-                     VALUES ($1, $2, $3, 'waiting', 0, 0, 0, 0, $4) ON CONFLICT (job, path) DO NOTHING",
-                    &[job.into(), path.into(), is_rest.into(), doubt.into()],
-                )?;
-            }
+            division::set(queue, job, parts, anew)?;
             stretches::free(queue, job)?;
             queue.wake()
         })
@@ -196,11 +181,7 @@ impl Queue for Tables {
                  doubt = 2 WHERE job = $1 AND path = $2",
                 &[job.into(), path[..].into(), token.into(), (now + lease).into()],
             )?;
-            let doubt = match row[3].number() {
-                0 => Doubt::None,
-                1 => Doubt::Drafts,
-                _ => Doubt::Content,
-            };
+            let doubt = Doubt::of(row[3].number());
             Ok(Work::Part(Lease { path, is_rest: row[2].number() == 1, doubt, token }))
         })
     }
