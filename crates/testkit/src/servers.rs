@@ -5,6 +5,7 @@
 #![allow(clippy::missing_panics_doc, clippy::unwrap_used, reason = "a test that panics has failed")]
 
 mod azurite;
+mod certificates;
 mod postgres;
 mod proxy;
 mod s3;
@@ -18,7 +19,8 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 pub use azurite::azurite;
-pub use postgres::{Postgres, postgres, programs as postgres_programs};
+pub use certificates::{Authority, Certificate};
+pub use postgres::{Over, Postgres, postgres, postgres_over, programs as postgres_programs};
 pub use proxy::{Proxy, Trouble};
 pub use s3::s3;
 

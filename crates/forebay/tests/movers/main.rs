@@ -8,4 +8,5 @@ mod large;
 mod place;
 mod ranks;
 mod rehearsal;
+mod tls;
 mod together;

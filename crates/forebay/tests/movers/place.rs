@@ -36,6 +36,11 @@ impl Place {
         Self { dir: tempfile::tempdir().unwrap(), server: None }
     }
 
+    /// Where movers meet at this server.
+    pub fn at(server: Postgres) -> Self {
+        Self { server: Some(server), ..Self::on_one_host() }
+    }
+
     /// Where movers of several hosts meet.
     pub fn over_hosts() -> Self {
         Self { server: Some(testkit::servers::postgres()), ..Self::on_one_host() }

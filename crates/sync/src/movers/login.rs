@@ -5,12 +5,15 @@ use std::path::{Path, PathBuf};
 
 use fault::{Fault, Kind};
 use postgres::Config;
-use postgres::config::Host;
+use postgres::config::{Host, SslMode};
+
+use super::tls::Tls;
 
 /// How to log in to a server.
 #[derive(Clone)]
 pub struct Login {
     pub config: Config,
+    pub tls: Tls,
     /// The server, without a password.
     pub shown: String,
 }
@@ -22,19 +25,25 @@ impl Login {
             Fault::new(Kind::Usage, format!("`{}` names no database: {error}", without_secret(url)))
                 .hint("write for example `postgres://user@host/database`")
         };
-        let mut config: Config = url.parse().map_err(|error: postgres::Error| wrong(&error))?;
+        let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let (tls, rest) = Tls::of(url, &variable)?;
+        let mut config: Config = rest.parse().map_err(|error: postgres::Error| wrong(&error))?;
         if config.get_password().is_some() {
             let text = format!("`{}` has a password in it", without_secret(url));
             return Err(Fault::new(Kind::Usage, text).hint(
                 "everybody on this host can read a command line: set PGPASSWORD, or write it to ~/.pgpass",
             ));
         }
-        complete(&mut config, &|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
+        complete(&mut config, &variable);
+        let is_socket = |host: &Host| matches!(host, Host::Unix(_));
+        // As psql: nothing leaves this host through a socket, and none is encrypted.
+        let local = config.get_hosts().iter().all(is_socket) && config.get_hostaddrs().is_empty();
+        config.ssl_mode(if local { SslMode::Disable } else { tls.mode });
         if let Some(password) = password(&config) {
             config.password(password);
         }
         config.application_name("forebay");
-        Ok(Self { config, shown: without_secret(url) })
+        Ok(Self { config, tls, shown: without_secret(url) })
     }
 }
 

@@ -35,6 +35,7 @@ mod stretches;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod tls;
 mod told;
 
 use std::path::PathBuf;

@@ -5,11 +5,12 @@ use std::time::Duration;
 use fault::{Fault, Kind};
 use postgres::fallible_iterator::FallibleIterator as _;
 use postgres::types::{IsNull, ToSql, Type, to_sql_checked};
-use postgres::{Client, Config, Transaction};
+use postgres::{Client, Transaction};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::database::{Database, Row, Statements, TABLES, Value};
 use super::login::Login;
+use super::tls;
 
 /// A number that nothing else in the database locks by: "forebay" in hexadecimal digits.
 const LOCK: i64 = 0x66_6f72_6562_6179;
@@ -28,7 +29,7 @@ pub struct Postgres {
 impl Postgres {
     /// Connects, and makes the tables where there are none.
     pub fn open(login: Login) -> fault::Result<Self> {
-        let mut client = connect(&login.config, &login.shown)?;
+        let mut client = connect(&login)?;
         let mut make = || -> Result<(), postgres::Error> {
             let mut making = client.transaction()?;
             // Two that make one table at the same time get into each other's way.
@@ -47,7 +48,7 @@ impl Postgres {
 
     /// The same to look only; `None` where no movers met yet.
     pub fn look(login: Login) -> fault::Result<Option<Self>> {
-        let mut client = connect(&login.config, &login.shown)?;
+        let mut client = connect(&login)?;
         let sql = "SELECT to_regclass('forebay_sync_stretch') IS NOT NULL";
         let seen = client
             .batch_execute("SET default_transaction_read_only = on")
@@ -71,15 +72,9 @@ impl Postgres {
     }
 }
 
-fn connect(config: &Config, shown: &str) -> fault::Result<Client> {
-    use rustls_platform_verifier::ConfigVerifierExt as _;
-    // Fails where another part of the program has chosen one already, which is as good.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let tls = rustls::ClientConfig::with_platform_verifier().map_err(|error| {
-        Fault::new(Kind::Io, format!("cannot read the certificates of this host: {error}"))
-            .hint("install ca-certificates, or add ?sslmode=disable to --state")
-    })?;
-    config.connect(MakeRustlsConnect::new(tls)).map_err(|error| unusable(shown, error))
+fn connect(login: &Login) -> fault::Result<Client> {
+    let tls = MakeRustlsConnect::new(login.tls.client()?);
+    login.config.connect(tls).map_err(|error| unusable(&login.shown, error))
 }
 
 impl Database for Postgres {
@@ -175,6 +170,11 @@ impl ToSql for Value {
 }
 
 fn unusable(shown: &str, error: postgres::Error) -> Fault {
+    if let Some((words, hint)) = tls::trouble(&error) {
+        // It is the same next time, and never tried without.
+        let text = format!("cannot use the queue `{shown}`: {words}");
+        return Fault::new(Kind::Io, text).hint(hint).caused_by(error);
+    }
     // The server's own words, which the outer message leaves out.
     let words = error.as_db_error().map_or_else(
         || std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string),

@@ -1,4 +1,4 @@
-//! PostgreSQL on a Unix socket, in a directory of its own, as a user that is not root.
+//! PostgreSQL on a Unix socket, or on loopback as well, in a directory of its own, as a user that is not root.
 
 use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::path::{Path, PathBuf};
@@ -8,6 +8,7 @@ use std::time::Instant;
 use tempfile::TempDir;
 
 use super::PATIENCE;
+use super::certificates::Certificate;
 
 /// The user and group `nobody`.
 const NOBODY: u32 = 65534;
@@ -18,6 +19,18 @@ const PASSWORD: &str = "pass:of\\tests";
 pub struct Postgres {
     child: Child,
     dir: TempDir,
+    port: u16,
+}
+
+/// How a server is reached over TCP.
+#[derive(Debug, Clone, Copy)]
+pub enum Over<'a> {
+    /// In clear text alone.
+    Clear,
+    /// Encrypted or not, with the certificate of this host.
+    Both(&'a Certificate),
+    /// Encrypted alone.
+    Encrypted(&'a Certificate),
 }
 
 /// Where its programs are, if they are installed: on the path, or where Debian puts them.
@@ -31,6 +44,16 @@ pub fn programs() -> Option<PathBuf> {
 
 /// Starts one. Its user `forebay` logs in with a password.
 pub fn postgres() -> Postgres {
+    start(None)
+}
+
+/// Starts one that listens on loopback, too.
+pub fn postgres_over(tcp: Over<'_>) -> Postgres {
+    let _one = super::STARTING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    start(Some(tcp))
+}
+
+fn start(tcp: Option<Over<'_>>) -> Postgres {
     let programs = programs().unwrap();
     let dir = tempfile::tempdir().unwrap();
     std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -54,11 +77,48 @@ pub fn postgres() -> Postgres {
     assert!(made.status.success(), "{made:?}");
     let mut server = as_nobody(&programs.join("postgres"), dir.path());
     server.arg("-D").arg(&data).arg("-k").arg(dir.path());
-    server.args(["-c", "listen_addresses=", "-c", "fsync=off"]);
+    server.args(["-c", "fsync=off"]);
+    let port = match tcp {
+        None => {
+            server.args(["-c", "listen_addresses="]);
+            5432
+        }
+        Some(over) => {
+            let port = super::free_port();
+            server.args(["-c", "listen_addresses=localhost", "-c", &format!("port={port}")]);
+            encrypt(&mut server, &dir, over);
+            port
+        }
+    };
     let child = server.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    let mut server = Postgres { child, dir };
+    let mut server = Postgres { child, dir, port };
     server.wait();
     server
+}
+
+/// Gives the server its certificate, and rules of who may come in.
+fn encrypt(server: &mut Command, dir: &TempDir, over: Over<'_>) {
+    let (word, certificate) = match over {
+        Over::Clear => ("host", None),
+        Over::Both(certificate) => ("host", Some(certificate)),
+        Over::Encrypted(certificate) => ("hostssl", Some(certificate)),
+    };
+    let rules =
+        ["local all all", &format!("{word} all all 127.0.0.1/32"), &format!("{word} all all ::1/128")];
+    let rules = rules.map(|rule| format!("{rule} scram-sha-256\n")).concat();
+    std::fs::write(dir.path().join("rules"), rules).unwrap();
+    server.args(["-c", &format!("hba_file={}", dir.path().join("rules").display())]);
+    let Some(certificate) = certificate else { return };
+    server.args(["-c", "ssl=on"]);
+    for (setting, from) in [("ssl_cert_file", &certificate.path), ("ssl_key_file", &certificate.key)] {
+        let to = dir.path().join(setting);
+        std::fs::copy(from, &to).unwrap();
+        std::fs::set_permissions(&to, std::fs::Permissions::from_mode(0o600)).unwrap();
+        if rustix::process::geteuid().is_root() {
+            chown(&to, Some(NOBODY), Some(NOBODY)).unwrap();
+        }
+        server.args(["-c", &format!("{setting}={}", to.display())]);
+    }
 }
 
 fn as_nobody(program: &Path, dir: &Path) -> Command {
@@ -75,7 +135,12 @@ impl Postgres {
     /// Its URL, without the password.
     pub fn url(&self) -> String {
         let dir = self.dir.path().to_string_lossy().replace('/', "%2F");
-        format!("postgres://forebay@{dir}/postgres")
+        format!("postgres://forebay@{dir}:{}/postgres", self.port)
+    }
+
+    /// Its URL over TCP, at this name of the host.
+    pub fn url_at(&self, host: &str) -> String {
+        format!("postgres://forebay@{host}:{}/postgres", self.port)
     }
 
     /// What `PGPASSWORD` must be, and what must never be shown.
