@@ -15,7 +15,7 @@ const EACH: u64 = 8 << 10;
 /// The same where they are of directories, which have more to them.
 const EACH_DIR: u64 = 512;
 /// Ranges of one directory, at most: all of them list it.
-const MOST: u64 = 32;
+const MOST: u64 = 16;
 /// A directory with more names is cut.
 pub const FLAT: u64 = 2 * EACH;
 /// A directory that is divided into those in it has all other names in ranges, where they are more than this.
