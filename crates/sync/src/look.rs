@@ -377,11 +377,6 @@ impl<'a, 'b> Look<'a, 'b> {
     }
 
     fn remove_draft(&self, name: &[u8]) -> Result<(), Trouble> {
-        if self.job.span_in(&self.pair.path).is_some() {
-            // It may be another mover's, who is at work in the same directory.
-            crate::job::lock(&self.job.left).draft(&self.pair.below(name));
-            return Ok(());
-        }
         if self.job.options.dry_run || large_draft_has_notes(self.job.state, name) {
             return Ok(());
         }
@@ -416,10 +411,9 @@ impl<'a, 'b> Look<'a, 'b> {
         if job.options.dry_run {
             return Ok(());
         }
-        let is_shared = job.span_in(&self.pair.path).is_some();
-        if self.touched || if is_shared { self.listed } else { changed } {
+        if changed || self.touched {
             job.finish_later(&self.pair.path)?;
-        } else if !is_shared {
+        } else {
             job.counters.skipped.one();
         }
         if job.ledger.done(&self.pair.path, &self.news, 0) {

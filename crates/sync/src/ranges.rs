@@ -7,8 +7,8 @@ use fault::Fault;
 use store::{Errno, meta_of, meta_of_entry};
 
 use crate::filter::Chain;
-use crate::index::{Itself, Section, is_within};
-use crate::job::{Job, Trouble};
+use crate::index::{Cache, Itself, Section, is_within};
+use crate::job::{Job, Trouble, lock};
 use crate::part::Part;
 use crate::scope::Scope;
 use crate::span::Span;
@@ -62,10 +62,22 @@ pub fn copy_range(job: &Job<'_>, span: &Span) -> fault::Result<()> {
     Ok(())
 }
 
+/// Whether a name that the destination has in `dir` is ours to look at. Drafts are left to the rest, wherever the range begins
+/// and ends: they may be another mover's, who is at work in the same directory.
+pub fn is_ours(job: &Job<'_>, dir: &[u8], name: &[u8]) -> bool {
+    let Some(span) = job.span_in(dir) else { return true };
+    let is_draft = job.drafts.is_one(name);
+    if is_draft {
+        lock(&job.left).draft(&store::below(dir, name));
+    }
+    !is_draft && span.has(name)
+}
+
 /// All names of the range were looked at: next time nobody need list the destination for them.
 pub fn note_range(job: &Job<'_>, dir: &[u8], source: &OwnedFd) -> Result<(), Trouble> {
     let meta = meta_of(source).map_err(|error| job.at_source("look at", dir, error))?;
-    if job.is_complete(dir) {
+    let known = job.known.find(dir, &mut Cache::default())?.and_then(|recall| recall.itself());
+    if known.is_none() && job.is_complete(dir) {
         job.ledger.done(dir, &Section::new(Some(Itself::of(&meta))), 0);
     }
     Ok(())

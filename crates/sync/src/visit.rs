@@ -15,7 +15,7 @@ use crate::large::Large;
 use crate::look::Look;
 use crate::names::{Names, Unlisted};
 use crate::pool::Divisible;
-use crate::ranges::pass_through;
+use crate::ranges::{is_ours, pass_through};
 use crate::scope::Inside;
 
 /// A small piece of work.
@@ -158,10 +158,9 @@ pub fn visit_existing(
         if matches!(open, Err(Errno::NOENT)) && !job.options.dry_run {
             return heal(job, &path);
         }
-        // Drafts have names of their own, wherever the range begins and ends.
-        let span = job.span_in(&path);
-        let keeps = |name: &[u8]| span.is_none_or(|span| span.has(name) || job.drafts.is_one(name));
-        let listing = open.map_err(Unlisted::from).and_then(|dir| list(job, hand, &mut there, dir, keeps));
+        let listing = open
+            .map_err(Unlisted::from)
+            .and_then(|dir| list(job, hand, &mut there, dir, |name| is_ours(job, &path, name)));
         listing
             .map_err(|unlisted| unlisted.into_trouble(|error| job.at_destination("list", &path, error)))?;
     }
@@ -171,7 +170,8 @@ pub fn visit_existing(
     let result = look.join(hand, names, known.as_mut(), listed.then_some(&mut there));
     hand.others = there;
     result?;
-    let changed = itself != Some(Itself::of(meta));
+    // Of a directory that we have a range of, nothing is set; see [`crate::ranges`].
+    let changed = itself != Some(Itself::of(meta)) || job.span_in(&path).is_some();
     look.end(hand, changed)
 }
 
