@@ -39,8 +39,13 @@ pub struct Look<'a, 'b> {
     /// Some name waits until it is known what is gone.
     waits: bool,
     children: Siblings,
+    /// Entries looked at, and those of them that are what they were, since these were told last.
+    scanned: u64,
+    rested: u64,
 }
 
+/// Entries after which what was counted is told.
+const TOLD_AFTER: u64 = 256;
 /// Files that replace others and are held until the end of their directory.
 const MOST_HELD: usize = 1000;
 
@@ -74,6 +79,8 @@ impl<'a, 'b> Look<'a, 'b> {
             leaving: Leaving::default(),
             waits: false,
             children,
+            scanned: 0,
+            rested: 0,
             pair,
         }
     }
@@ -85,6 +92,18 @@ impl<'a, 'b> Look<'a, 'b> {
 
     /// Goes through the names of all sides at once.
     pub fn join(
+        &mut self,
+        hand: &mut Hand,
+        source: &mut Names,
+        known: Option<&mut Recall>,
+        there: Option<&mut Names>,
+    ) -> Result<(), Trouble> {
+        let joined = self.join_all(hand, source, known, there);
+        self.tell();
+        joined
+    }
+
+    fn join_all(
         &mut self,
         hand: &mut Hand,
         source: &mut Names,
@@ -111,7 +130,10 @@ impl<'a, 'b> Look<'a, 'b> {
                 return Err(Trouble::Stopped);
             }
             if in_source {
-                self.job.counters.scanned.one();
+                self.scanned += 1;
+                if self.scanned == TOLD_AFTER {
+                    self.tell();
+                }
                 self.at_source(hand, &joined)?;
                 source.advance()?;
             } else {
@@ -124,6 +146,12 @@ impl<'a, 'b> Look<'a, 'b> {
                 names.advance()?;
             }
         }
+    }
+
+    /// Adds to what all workers count. One by one they would wait for each other at every entry.
+    fn tell(&mut self) {
+        self.job.counters.scanned.add(std::mem::take(&mut self.scanned));
+        self.job.counters.skipped.add(std::mem::take(&mut self.rested));
     }
 
     /// An entry that the source has: decides what it needs.
@@ -145,7 +173,7 @@ impl<'a, 'b> Look<'a, 'b> {
             Kind::Directory => self.directory(joined, &meta),
             Kind::File if meta.links > 1 => self.one_of_several(joined, &meta),
             _ if !self.listed && self.is_still(joined, &meta) => {
-                job.counters.skipped.one();
+                self.rested += 1;
                 Ok(())
             }
             _ => self.judge(hand, joined, &meta),
@@ -387,6 +415,7 @@ impl<'a, 'b> Look<'a, 'b> {
     /// All entries were looked at; `changed` where the directory itself is not what it was.
     pub fn end(mut self, hand: &mut Hand, changed: bool) -> Result<(), Trouble> {
         let job = self.job;
+        self.tell();
         if !self.batch.items.is_empty() {
             self.hand_over(hand);
         }

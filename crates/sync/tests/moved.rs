@@ -108,6 +108,24 @@ fn a_byte_in_front_sends_hardly_more_than_a_byte() {
 }
 
 #[test]
+fn what_moved_by_one_length_is_not_cut_and_edits_in_it_cost_themselves() {
+    let old = content(SIZE, 22);
+    let place = Place::new(&old);
+    for (lost, in_front) in [(0, 1), (0, 3 << 20), (5, 0), (7 << 20, 11)] {
+        let old = std::fs::read(place.large()).unwrap();
+        let mut new = [content(in_front, in_front as u64), old[lost..].to_vec()].concat();
+        (MIB as usize..new.len()).step_by(4 << 20).for_each(|at| new[at..at + 1000].fill(7));
+        std::fs::write(place.large(), &new).unwrap();
+        let record = place.run(&place.options());
+        let edits = new.len() / (4 << 20) + 1;
+        let most = (in_front + 1000 * edits) as u64;
+        assert!(record.bytes.sent_bytes <= most + 2 * 65_536, "{lost} {in_front}: {:?}", record.bytes);
+        assert_eq!(record.bytes.sent_bytes + record.bytes.saved_bytes, new.len() as u64);
+        assert_eq!(names(&place.path("state/chunks")), [] as [String; 0]);
+    }
+}
+
+#[test]
 fn pieces_that_went_came_and_changed_places_are_found() {
     let old = content(SIZE, 2);
     let place = Place::new(&old);
@@ -124,12 +142,16 @@ fn pieces_that_went_came_and_changed_places_are_found() {
 fn what_was_learned_once_is_known_the_next_time() {
     let old = content(SIZE, 4);
     let place = Place::new(&old);
-    let once = with_a_byte_in_front(&old);
+    // By more than one length.
+    let mut once = with_a_byte_in_front(&old);
+    once.drain(SIZE / 2..SIZE / 2 + 1000);
     std::fs::write(place.large(), &once).unwrap();
     place.run(&place.options());
     let kept = names(&place.path("state/chunks"));
     assert_eq!(kept.len(), 1);
-    std::fs::write(place.large(), with_a_byte_in_front(&once)).unwrap();
+    let mut twice = with_a_byte_in_front(&once);
+    twice.drain(SIZE / 3..SIZE / 3 + 1000);
+    std::fs::write(place.large(), &twice).unwrap();
     let record = place.run(&place.options());
     assert!(record.bytes.sent_bytes < 1000, "{:?}", record.bytes);
     // Somebody else's change at the destination, with the size and the time of ours: what was known counts no more.
@@ -137,7 +159,7 @@ fn what_was_learned_once_is_known_the_next_time() {
     let mtime = mtime.metadata().unwrap().modified().unwrap();
     copy.write_all_at(&content(MIB as usize, 5), 7 * MIB).unwrap();
     copy.set_modified(mtime).unwrap();
-    std::fs::write(place.large(), with_a_byte_in_front(&with_a_byte_in_front(&once))).unwrap();
+    std::fs::write(place.large(), with_a_byte_in_front(&twice)).unwrap();
     let record = place.run(&place.options());
     assert!((MIB..MIB + 1000).contains(&record.bytes.sent_bytes), "{:?}", record.bytes);
 }

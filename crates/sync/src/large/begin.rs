@@ -170,7 +170,7 @@ fn afresh(
     let unmade = |error| job.at_destination("create", path, error);
     let old = item.there.filter(|there| there.kind == Kind::File && there.size > 0);
     let old = old.filter(|_| job.options.delta != Delta::Off);
-    if let Some(moved) = moved::begin(job, path, (source, meta), dir, item) {
+    if let Some(moved) = moved::begin(job, path, (source, meta), dir, item)? {
         let (draft, name) = new_draft(job, pair, path, meta, dir)?;
         ftruncate(draft.fd(), meta.size).map_err(unmade)?;
         let (way, old) = (Way::Draft(name), Old::Moved(Box::new(moved)));

@@ -206,11 +206,13 @@ impl Place<'_> {
     }
 }
 
-fn prefix(one: &[u8], other: &[u8]) -> usize {
+/// How many bytes are the same from the start on.
+pub fn prefix(one: &[u8], other: &[u8]) -> usize {
     one.iter().zip(other).take_while(|(one, other)| one == other).count()
 }
 
-fn suffix(one: &[u8], other: &[u8]) -> usize {
+/// How many bytes are the same before the end.
+pub fn suffix(one: &[u8], other: &[u8]) -> usize {
     one.iter().rev().zip(other.iter().rev()).take_while(|(one, other)| one == other).count()
 }
 

@@ -3,12 +3,14 @@
 //! from there; only the rest comes from the source.
 //!
 //! The new file is a draft of its own. The old copy's chunks are known from the last sync of this kind or found by reading
-//! it once. What is copied from it is read back, leaf by leaf: a leaf that is not the source's is written from the source.
-//! So the chunks say how bytes travel, never what arrives.
+//! it once; where all of it moved by one length, nothing is cut (`shifted`), and the list of chunks is empty. What is copied
+//! from the old file is read back, leaf by leaf: a leaf that is not the source's is written from the source. So the chunks
+//! say how bytes travel, never what arrives.
 
 mod evidence;
 mod learning;
 mod matching;
+mod shifted;
 
 use std::ops::Range;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -18,6 +20,7 @@ use std::sync::{Mutex, OnceLock};
 use chunk::{Chunk, ChunkList, Cutter, Id, LEAF, leaf_id};
 use store::{Kind, Meta, meta_of, read_full};
 
+use self::evidence::Evidence;
 use self::matching::{Piece, Place};
 use super::holes::Holes;
 use super::notes::Version;
@@ -38,7 +41,7 @@ pub struct Moved {
     old: OwnedFd,
     meta: Meta,
     cutter: Cutter,
-    /// The old copy's chunks, as soon as they are known.
+    /// The old copy's chunks, as soon as they are known. None at all where nothing is to be cut.
     list: OnceLock<ChunkList>,
     next: AtomicU64,
     left: AtomicU64,
@@ -66,6 +69,11 @@ impl Moved {
         }
     }
 
+    /// Whether nothing is cut: what moved did so by the difference of the lengths.
+    fn is_shifted(&self) -> bool {
+        self.list.get().is_some_and(|list| list.chunks().is_empty())
+    }
+
     fn read_old(&self, bytes: &mut [u8], at: u64) -> usize {
         // What can't be read is not there: it comes from the source.
         read_full(&self.old, bytes, at).unwrap_or(0)
@@ -85,14 +93,24 @@ pub fn begin(
     (source, meta): (&OwnedFd, &Meta),
     dir: BorrowedFd<'_>,
     item: &Item,
-) -> Option<Moved> {
+) -> fault::Result<Option<Moved>> {
     if !matches!(job.options.delta, Delta::Auto | Delta::Content) {
-        return None;
+        return Ok(None);
     }
-    let moved = open(job.state, path, meta, dir, item)?;
-    let sure = job.options.delta == Delta::Content || evidence::is_moved(source, meta, &moved);
+    let Some(mut moved) = open(job.state, path, meta, dir, item) else { return Ok(None) };
+    let evidence = evidence::look(source, meta, &moved);
+    let sure = job.options.delta == Delta::Content || evidence != Evidence::Stays;
     // It takes a second copy for a while.
-    (sure && has_room(dir, meta.size)).then_some(moved)
+    if !sure || !has_room(dir, meta.size) {
+        return Ok(None);
+    }
+    if evidence == Evidence::Shifted {
+        let nothing = ChunkList::new(moved.cutter, Vec::new());
+        // So that a job that goes on after a kill knows.
+        keep(job.state, path, &moved.meta, &nothing)?;
+        moved.list = OnceLock::from(nothing);
+    }
+    Ok(Some(moved))
 }
 
 /// Goes on with a draft that was begun this way.
@@ -132,7 +150,7 @@ pub fn decode(mut bytes: &[u8]) -> Option<(Version, ChunkList)> {
 /// The file at the destination is complete: its chunks are kept, if all of them are known. Content that moved once will
 /// move again.
 pub fn finish(job: &Job<'_>, large: &Large, moved: &Moved, there: &Meta) -> fault::Result<()> {
-    if large.skip.contains(&true) {
+    if large.skip.contains(&true) || moved.is_shifted() {
         return job.state.remove(&format!("chunks/{}", key(&large.path())));
     }
     let made = std::mem::take(&mut *lock(&moved.made));
@@ -147,7 +165,8 @@ pub fn copy(
     range: Range<u64>,
     holes: &Holes,
 ) -> Result<Vec<Id>, Trouble> {
-    let mut buffer = vec![0; WINDOW.min(range.end - range.start) as usize];
+    let window = if moved.is_shifted() { shifted::WINDOW } else { WINDOW };
+    let mut buffer = vec![0; window.min(range.end - range.start) as usize];
     let mut ids = Vec::with_capacity((RANGE / LEAF) as usize);
     // Other workers see other parts of the file, which may have moved otherwise: what came before counts first.
     let (mut at, mut hint) = (range.start, 0);
@@ -155,7 +174,7 @@ pub fn copy(
         if job.stopping() {
             return Err(Trouble::Stopped);
         }
-        let bytes = &mut buffer[..(range.end - at).min(WINDOW) as usize];
+        let bytes = &mut buffer[..(range.end - at).min(window) as usize];
         range::read(job, large, at, bytes, holes)?;
         let leaves = leaves_of(at, bytes);
         let data = data_in(at, bytes.len(), holes);
@@ -164,7 +183,11 @@ pub fn copy(
         for run in data {
             let first = run.start / LEAF as usize;
             let part = Part { at: at + run.start as u64, bytes: &bytes[run], leaves: &leaves[first..] };
-            hint = part.copy(job, large, moved, hint)?;
+            hint = if moved.is_shifted() {
+                shifted::copy(&part, job, large, moved, hint)?
+            } else {
+                part.copy(job, large, moved, hint)?
+            };
         }
         ids.extend(leaves);
         at += bytes.len() as u64;
