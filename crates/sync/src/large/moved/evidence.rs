@@ -81,21 +81,18 @@ fn look_at(source: &OwnedFd, meta: &Meta, moved: &Moved, at: u64) -> Place {
         return Place::Shifted;
     }
     let chunks = cut(moved.cutter, at, &new(STRETCH));
-    let ways = match moved.list.get() {
-        Some(list) => {
-            let find = |chunk: &Chunk| list.find(chunk, chunk.offset.checked_add_signed(shift));
-            ways(&chunks, |chunk| find(chunk).into_iter().collect(), shift)
-        }
-        None => {
-            let around = |from: u64| {
-                let start = from.saturating_sub(AROUND);
-                cut(moved.cutter, start, &old(start, STRETCH + 2 * AROUND))
-            };
-            let there: Vec<Chunk> = [by_size, Some(at)].into_iter().flatten().flat_map(around).collect();
-            let find =
-                |chunk: &Chunk| there.iter().filter(|old| old.id == chunk.id).map(|old| old.offset).collect();
-            ways(&chunks, find, shift)
-        }
+    let ways = if let Some(list) = moved.list.get() {
+        let find = |chunk: &Chunk| list.find(chunk, chunk.offset.checked_add_signed(shift));
+        ways(&chunks, |chunk| find(chunk).into_iter().collect(), shift)
+    } else {
+        let around = |from: u64| {
+            let start = from.saturating_sub(AROUND);
+            cut(moved.cutter, start, &old(start, STRETCH + 2 * AROUND))
+        };
+        let there: Vec<Chunk> = [by_size, Some(at)].into_iter().flatten().flat_map(around).collect();
+        let alike =
+            |chunk: &Chunk| there.iter().filter(|old| old.id == chunk.id).map(|old| old.offset).collect();
+        ways(&chunks, alike, shift)
     };
     match ways.iter().find(|way| **way != 0 && **way != shift) {
         Some(_) => Place::Elsewhere,
