@@ -70,6 +70,7 @@ fn abilities(service: Service) -> Abilities {
         tags_follow_labels: false,
         copies: true,
         takes_parts: false,
+        resumes: false,
         writes_new: true,
         longest_key: 1024,
         least_part: 5 << 20,
@@ -77,7 +78,9 @@ fn abilities(service: Service) -> Abilities {
     };
     match service {
         // Of OpenDAL's services only this one's writer takes parts of objects; none of its copies takes other labels.
-        Service::S3 => Abilities { labels_with_content: true, takes_parts: true, ..object_store },
+        Service::S3 => {
+            Abilities { labels_with_content: true, takes_parts: true, resumes: true, ..object_store }
+        }
         Service::Azure => Abilities {
             most_label_bytes: 8 << 10,
             plain_label_names: true,

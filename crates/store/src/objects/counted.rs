@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{Abilities, Bytes, Depth, Labels, Object, ObjectStore, Upload};
+use super::{Abilities, Begun, Bytes, Depth, Labels, Object, ObjectStore, Upload};
 
 /// Numbers that only grow.
 #[derive(Debug, Default)]
@@ -100,6 +100,11 @@ impl<S: ObjectStore> ObjectStore for Counted<S> {
         Ok(Box::new(Parts { inner, tally: &self.tally }))
     }
 
+    fn go_on(&self, key: &str, id: &str, at_once: usize) -> fault::Result<Box<dyn Upload + '_>> {
+        let inner = self.tally.of(self.inner.go_on(key, id, at_once))?;
+        Ok(Box::new(Parts { inner, tally: &self.tally }))
+    }
+
     fn delete(&self, keys: &[String]) -> fault::Result<()> {
         self.tally.of(self.inner.delete(keys))
     }
@@ -122,6 +127,18 @@ impl Upload for Parts<'_> {
 
     fn part_of(&mut self, from: &str, range: Range<u64>, tag: &str) -> fault::Result<()> {
         self.tally.of(self.inner.part_of(from, range, tag))
+    }
+
+    fn part_again(&mut self, content: Bytes, tag: &str) -> fault::Result<()> {
+        self.tally.of(self.inner.part_again(content, tag))
+    }
+
+    fn begun(&self) -> Begun {
+        self.inner.begun()
+    }
+
+    fn leave(self: Box<Self>) {
+        self.inner.leave();
     }
 
     fn finish(self: Box<Self>) -> fault::Result<String> {

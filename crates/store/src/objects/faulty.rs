@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use fault::{Fault, Kind};
 
-use super::{Abilities, Bytes, Depth, Labels, Object, ObjectStore, Upload};
+use super::{Abilities, Begun, Bytes, Depth, Labels, Object, ObjectStore, Upload};
 
 /// Which calls fail, and how.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -96,6 +96,11 @@ impl<S: ObjectStore> ObjectStore for Faulty<S> {
         Ok(Box::new(Parts { inner, store: self }))
     }
 
+    fn go_on(&self, key: &str, id: &str, at_once: usize) -> fault::Result<Box<dyn Upload + '_>> {
+        let inner = self.pass(|| self.inner.go_on(key, id, at_once))?;
+        Ok(Box::new(Parts { inner, store: self }))
+    }
+
     fn delete(&self, keys: &[String]) -> fault::Result<()> {
         self.pass(|| self.inner.delete(keys))
     }
@@ -117,6 +122,18 @@ impl<S: ObjectStore> Upload for Parts<'_, S> {
 
     fn part_of(&mut self, from: &str, range: Range<u64>, tag: &str) -> fault::Result<()> {
         self.store.pass(|| self.inner.part_of(from, range, tag))
+    }
+
+    fn part_again(&mut self, content: Bytes, tag: &str) -> fault::Result<()> {
+        self.store.pass(|| self.inner.part_again(content, tag))
+    }
+
+    fn begun(&self) -> Begun {
+        self.inner.begun()
+    }
+
+    fn leave(self: Box<Self>) {
+        self.inner.leave();
     }
 
     fn finish(self: Box<Self>) -> fault::Result<String> {

@@ -62,6 +62,7 @@ impl ObjectStore for Memory {
             tags_follow_labels: true,
             copies: true,
             takes_parts: true,
+            resumes: false,
             writes_new: true,
             longest_key: 1024,
             least_part: 1,

@@ -12,6 +12,7 @@ mod memory;
 mod redact;
 mod remote;
 mod retrying;
+mod watched;
 
 use std::fmt::Debug;
 use std::ops::Range;
@@ -25,6 +26,7 @@ pub use key::{key_of, path_of};
 pub use location::{Location, Service};
 pub use memory::Memory;
 pub use retrying::Retrying;
+pub use watched::Begun;
 
 use crate::Stamp;
 
@@ -46,6 +48,8 @@ pub struct Abilities {
     pub directory_marks: bool,
     /// A read may be tied to the tag that an earlier look found.
     pub tied_reads: bool,
+    /// An object that is being written in parts can be gone on with by a later process.
+    pub resumes: bool,
     /// Objects carry a tag that changes with their content.
     pub tags: bool,
     /// Writing the same content again with other labels changes the tag too: it is not just a hash of the content.
@@ -130,6 +134,13 @@ pub trait ObjectStore: Send + Sync + Debug {
     /// Begins an object that is written in parts, of which `at_once` travel at the same time.
     fn begin(&self, key: &str, labels: &Labels, at_once: usize) -> fault::Result<Box<dyn Upload + '_>>;
 
+    /// Goes on with an object of which the store has parts; the parts are given anew, in their order. The labels are those that
+    /// it was begun with.
+    fn go_on(&self, key: &str, id: &str, at_once: usize) -> fault::Result<Box<dyn Upload + '_>> {
+        let _ = (key, id, at_once);
+        Err(cannot(&self.shown(), "go on with an object that was not finished"))
+    }
+
     /// Removes objects; those that are not there are fine.
     fn delete(&self, keys: &[String]) -> fault::Result<()>;
 
@@ -146,6 +157,22 @@ pub trait Upload {
     fn part_of(&mut self, from: &str, range: Range<u64>, tag: &str) -> fault::Result<()> {
         let _ = (range, tag);
         Err(cannot(from, "become a part of another object"))
+    }
+
+    /// Adds the next part, which an earlier process has sent: the store has it under this tag, and it does not travel again.
+    fn part_again(&mut self, content: Bytes, tag: &str) -> fault::Result<()> {
+        let _ = tag;
+        self.part(content)
+    }
+
+    /// What the store has, where a later process may go on with that.
+    fn begun(&self) -> Begun {
+        Begun::default()
+    }
+
+    /// It is left as it is, for a later process.
+    fn leave(self: Box<Self>) {
+        self.discard();
     }
 
     /// Makes the object appear, in place of what had its key. Returns its tag.
@@ -242,6 +269,10 @@ where
 
     fn begin(&self, key: &str, labels: &Labels, at_once: usize) -> fault::Result<Box<dyn Upload + '_>> {
         (**self).begin(key, labels, at_once)
+    }
+
+    fn go_on(&self, key: &str, id: &str, at_once: usize) -> fault::Result<Box<dyn Upload + '_>> {
+        (**self).go_on(key, id, at_once)
     }
 
     fn delete(&self, keys: &[String]) -> fault::Result<()> {

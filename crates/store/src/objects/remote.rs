@@ -12,8 +12,10 @@ use opendal::{Buffer, BytesRange, EntryMode, ErrorKind, Metadata, Operator};
 use tokio::runtime::Runtime;
 
 use super::redact::redacted;
+use super::watched::Notes;
 use super::{
-    Abilities, Bytes, Depth, Labels, Object, ObjectStore, Upload, cannot, changed, is_changed, missing, taken,
+    Abilities, Begun, Bytes, Depth, Labels, Object, ObjectStore, Upload, cannot, changed, is_changed,
+    missing, taken,
 };
 use crate::Stamp;
 
@@ -124,10 +126,17 @@ fn object_of(key: &str, found: &Metadata) -> Object {
     }
 }
 
-fn open_writer(operator: &Operator, key: &str, options: WriteOptions) -> opendal::Result<oio::Writer> {
-    let service = operator.service();
+fn open_writer(
+    operator: &Operator,
+    key: &str,
+    options: WriteOptions,
+    notes: Option<&Notes>,
+) -> opendal::Result<oio::Writer> {
+    let (service, context) = (operator.service(), operator.context());
     let (arguments, _) = OpWrite::from_options(&service.capability_dyn(), options)?;
-    service.write_dyn(operator.context(), key, arguments)
+    let Some(notes) = notes else { return service.write_dyn(context, key, arguments) };
+    let watching = notes.watching(context.http_transport().clone());
+    service.write_dyn(&context.with_http_transport(watching), key, arguments)
 }
 
 /// The first of an error's words and of what caused it, redacted: sources name the connection's trouble.
@@ -280,8 +289,15 @@ impl ObjectStore for Remote {
     fn begin(&self, key: &str, labels: &Labels, at_once: usize) -> fault::Result<Box<dyn Upload + '_>> {
         self.check_labels(key, labels)?;
         let options = WriteOptions { concurrent: at_once.max(1), ..options(labels) };
-        let writer = self.wait(("write", key, 0), async { open_writer(&self.patient, key, options) })?;
-        Ok(Box::new(Parts { store: self, key: key.to_owned(), writer, at_once: at_once as u64 }))
+        self.parts(key, options, Notes::new(""))
+    }
+
+    fn go_on(&self, key: &str, id: &str, at_once: usize) -> fault::Result<Box<dyn Upload + '_>> {
+        if !self.abilities.resumes {
+            return Err(cannot(&self.shown, "go on with an object that was not finished"));
+        }
+        let options = WriteOptions { concurrent: at_once.max(1), ..WriteOptions::default() };
+        self.parts(key, options, Notes::new(id))
     }
 
     fn delete(&self, keys: &[String]) -> fault::Result<()> {
@@ -305,10 +321,18 @@ impl ObjectStore for Remote {
 }
 
 impl Remote {
+    fn parts(&self, key: &str, options: WriteOptions, notes: Notes) -> fault::Result<Box<dyn Upload + '_>> {
+        let at_once = options.concurrent as u64;
+        let watched = Some(&notes).filter(|_| self.abilities.resumes);
+        let writer =
+            self.wait(("write", key, 0), async { open_writer(&self.patient, key, options, watched) })?;
+        Ok(Box::new(Parts { store: self, key: key.to_owned(), writer, at_once, notes, number: 0 }))
+    }
+
     fn write_as(&self, key: &str, content: Bytes, options: WriteOptions) -> fault::Result<String> {
         let size = content.len() as u64;
         let found = self.wait(("write", key, size), async {
-            let mut writer = open_writer(&self.operator, key, options)?;
+            let mut writer = open_writer(&self.operator, key, options, None)?;
             if !content.is_empty() {
                 writer.write_dyn(Buffer::from(content)).await?;
             }
@@ -335,13 +359,30 @@ struct Parts<'a> {
     key: String,
     writer: oio::Writer,
     at_once: u64,
+    notes: Notes,
+    /// Of the next part.
+    number: u32,
 }
 
 impl Upload for Parts<'_> {
     fn part(&mut self, content: Bytes) -> fault::Result<()> {
         let size = content.len() as u64 * self.at_once;
+        self.number += 1;
         self.store.wait(("write", &self.key, size), self.writer.write_dyn(Buffer::from(content)))
     }
+
+    fn part_again(&mut self, content: Bytes, tag: &str) -> fault::Result<()> {
+        if self.store.abilities.resumes {
+            self.notes.keep(self.number, tag);
+        }
+        self.part(content)
+    }
+
+    fn begun(&self) -> Begun {
+        self.notes.begun()
+    }
+
+    fn leave(self: Box<Self>) {}
 
     fn part_of(&mut self, from: &str, range: Range<u64>, tag: &str) -> fault::Result<()> {
         if !self.store.abilities.takes_parts {
@@ -350,6 +391,7 @@ impl Upload for Parts<'_> {
         let options = ReadOptions { if_match: Some(tag.to_owned()), ..ReadOptions::default() };
         let (_, arguments, _) = <(BytesRange, OpRead, OpReader)>::from(options);
         let size = (range.end - range.start) * self.at_once;
+        self.number += 1;
         self.store.wait(("copy", from, size), self.writer.copy_from_dyn(from, arguments, range.into()))
     }
 

@@ -101,6 +101,10 @@ impl<S: ObjectStore> ObjectStore for Retrying<S> {
         self.again(|| self.inner.begin(key, labels, at_once))
     }
 
+    fn go_on(&self, key: &str, id: &str, at_once: usize) -> fault::Result<Box<dyn Upload + '_>> {
+        self.again(|| self.inner.go_on(key, id, at_once))
+    }
+
     fn delete(&self, keys: &[String]) -> fault::Result<()> {
         self.again(|| self.inner.delete(keys))
     }

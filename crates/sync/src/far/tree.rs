@@ -36,6 +36,7 @@ pub const ABILITIES: Abilities = Abilities {
     tags_follow_labels: true,
     copies: false,
     takes_parts: false,
+    resumes: false,
     writes_new: false,
     longest_key: usize::MAX / 2,
     least_part: 1,

@@ -15,6 +15,7 @@ mod batch;
 mod delta;
 mod download;
 mod finish;
+mod in_parts;
 mod known;
 pub mod labels;
 mod links;
@@ -334,6 +335,7 @@ impl Job<'_, '_> {
             left.iter().try_for_each(|dir| finish::touch(work, dir))?;
         }
         finish::finish_all(work)?;
+        in_parts::sweep(work)?;
         if let Some(chunked) = work.destination_chunks() {
             work.after_chunks(chunked.commit())?;
         }

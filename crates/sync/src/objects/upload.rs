@@ -7,9 +7,10 @@ use fault::{Fault, Kind as FaultKind};
 use store::objects::{Bytes, Labels, Object};
 use store::{Errno, Extended, Kind, Meta, Root, meta_of, meta_of_entry, read_full};
 
+use super::in_parts;
 use super::labels::Posix;
 use super::side::Place;
-use super::work::{CLOCKS, Done, Hand, PIECE, PIECES_AT_ONCE, TRIES, Task, Todo, Trouble, Work};
+use super::work::{CLOCKS, Done, Hand, PIECE, TRIES, Task, Todo, Trouble, Work};
 use crate::index::Known;
 use crate::options::Verify;
 
@@ -108,7 +109,8 @@ pub struct Entry<'a> {
     pub file: Option<OwnedFd>,
 }
 
-fn unread(root: &Root, action: &str, path: &[u8], error: Errno) -> Trouble {
+/// A failure at the source.
+pub fn unread(root: &Root, action: &str, path: &[u8], error: Errno) -> Trouble {
     match error {
         Errno::NOENT | Errno::NOTDIR => Trouble::Vanished,
         error => Trouble::Item(Fault::os(action, &root.show(path), error)),
@@ -160,7 +162,7 @@ impl<'a> Entry<'a> {
             }
             (Kind::File, Some(file)) => match super::delta::go_on(work, root, path, self, to)? {
                 Some(sent) => Ok(sent),
-                None => self.send_parts(work, root, path, file, to),
+                None => in_parts::send(work, root, (path, self, file), to),
             },
             (Kind::Directory, _) if !place.abilities.directory_marks && key.ends_with('/') => Ok(Sent::Marks),
             (Kind::Symlink, _) => {
@@ -201,52 +203,6 @@ impl<'a> Entry<'a> {
         let id = Id::of(&bytes);
         let tag = place.store.write(key, bytes.into(), labels)?;
         work.passed(length as u64);
-        verify(work, place, key, (self.meta.size, &tag), &id)?;
-        work.counters.copied.one();
-        Ok(Sent::Content(id))
-    }
-
-    fn send_parts(
-        &self,
-        work: &Work<'_>,
-        root: &Root,
-        path: &[u8],
-        file: &OwnedFd,
-        (place, key, labels): (&Place, &str, &Labels),
-    ) -> Result<Sent, Trouble> {
-        let _turn = work.large();
-        let piece = piece_for(place, self.meta.size);
-        let mut upload = place.store.begin(key, labels, PIECES_AT_ONCE)?;
-        let mut hasher = blake3::Hasher::new();
-        let mut at = 0;
-        let sent = loop {
-            if at >= self.meta.size {
-                break self.is_still(root, path, file);
-            }
-            if work.stopping() {
-                break Err(Trouble::Stopped);
-            }
-            let mut bytes = vec![0; (self.meta.size - at).min(piece) as usize];
-            match read_full(file, &mut bytes, at) {
-                Err(error) => break Err(unread(root, "read", path, error)),
-                Ok(length) if length < bytes.len() => break Ok(false),
-                Ok(_) => {}
-            }
-            let length = bytes.len() as u64;
-            work.throttle(length);
-            hasher.update(&bytes);
-            if let Err(fault) = upload.part(bytes.into()) {
-                break Err(fault.into());
-            }
-            work.passed(length);
-            at += length;
-        };
-        if !matches!(sent, Ok(true)) {
-            upload.discard();
-            return sent.map(|_| Sent::Changed);
-        }
-        let id = Id(*hasher.finalize().as_bytes());
-        let tag = upload.finish()?;
         verify(work, place, key, (self.meta.size, &tag), &id)?;
         work.counters.copied.one();
         Ok(Sent::Content(id))

@@ -1,8 +1,8 @@
 //! What all workers of a sync with object stores share.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::os::fd::OwnedFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
@@ -67,6 +67,8 @@ pub struct Work<'a> {
     doubtful: AtomicBool,
     crashed: AtomicBool,
     owes: AtomicBool,
+    /// Notes of large objects that a later job may go on with.
+    pub unfinished: Mutex<HashSet<PathBuf>>,
     /// Directories in which an earlier job may have left what nobody goes on with any more.
     unswept: Mutex<Vec<Vec<u8>>>,
     in_a_row: AtomicU32,
@@ -169,6 +171,7 @@ impl<'a> Work<'a> {
             doubtful: AtomicBool::new(false),
             crashed: AtomicBool::new(false),
             owes: AtomicBool::new(false),
+            unfinished: Mutex::default(),
             unswept: Mutex::default(),
             in_a_row: AtomicU32::new(0),
             large: (Mutex::new(LARGE_AT_ONCE), Condvar::new()),

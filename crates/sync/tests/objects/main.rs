@@ -9,3 +9,4 @@ mod kills;
 mod round_trip;
 mod safety;
 mod troubles;
+mod uploads;

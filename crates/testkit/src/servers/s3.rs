@@ -37,3 +37,15 @@ pub fn s3(what: &str) -> Option<Server> {
     server.secrets = vec![SECRET.to_owned()];
     Some(server)
 }
+
+impl Server {
+    /// How many objects are being written in parts, as an S3 server says.
+    pub fn unfinished_uploads(&self) -> usize {
+        let address = self.address;
+        let request =
+            format!("GET /{BUCKET}?uploads HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+        let answer = self.ask(&request);
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        answer.matches("<UploadId>").count()
+    }
+}
