@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use sync::{Act, Counters, Deletes, Event, Options, Record, Watcher};
-use testkit::trees::{Random, differences, picture};
+use testkit::trees::{Random, differences, picture, rest};
 
 /// Remembers failures; never stops.
 #[derive(Default)]
@@ -147,7 +147,7 @@ fn a_lost_state_costs_a_comparison_and_nothing_else() {
     let options = place.options();
     random.grow(&options.source, 150);
     // What is copied within the kernel's tick of its last change is compared by content, which counts for large files.
-    std::thread::sleep(std::time::Duration::from_millis(60));
+    rest();
     converge(&options);
     std::fs::remove_dir_all(place.path("state")).unwrap();
     let (record, failures) = sync_with(&options);

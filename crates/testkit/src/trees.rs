@@ -10,3 +10,9 @@ mod traps;
 pub use picture::{Entry, Picture, differences, picture};
 pub use random::Random;
 pub use traps::trap_tree;
+
+/// Waits until what was written is older than the kernel's clock can tell apart: what is copied sooner is read again by the next
+/// sync.
+pub fn rest() {
+    std::thread::sleep(std::time::Duration::from_millis(60));
+}

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use serde_json::Value;
-use testkit::trees::{Random, differences, picture};
+use testkit::trees::{Random, differences, picture, rest};
 
 use crate::server::{Place, files};
 
@@ -26,6 +26,7 @@ fn jobs_of_a_file_run_and_say_what_they_did() {
     random.grow(&place.path("a"), 40);
     place.write("b/one.tmp", "1");
     place.write("b/two", "22");
+    rest();
     place.jobs(
         "[[job]]\nname = 'a'\nsource = 'a'\ndestination = 'to-a'\nspecial_files = true\n\
          [[job]]\nname = 'b'\nsource = 'b'\ndestination = 'to-b'\nexclude = ['*.tmp']\nevery = '1d'\n",

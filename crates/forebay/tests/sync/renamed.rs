@@ -6,6 +6,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use testkit::trees::rest;
 
 use crate::image::{Image, Kind};
 use crate::place::Place;
@@ -41,11 +42,6 @@ fn rename(place: &Place, from: &str, to: &str) {
 
 fn inode(place: &Place, name: &str) -> u64 {
     place.destination().join(name).symlink_metadata().unwrap().ino()
-}
-
-/// So that what was written is no younger than the clock can tell.
-fn rest() {
-    std::thread::sleep(Duration::from_millis(60));
 }
 
 /// A tree of `files` files in three directories, one in another, as the last sync left it.

@@ -2,9 +2,9 @@
 
 use std::fs::{create_dir_all, hard_link, remove_file, write};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
-use std::time::Duration;
 
 use serde_json::Value;
+use testkit::trees::rest;
 
 use super::Hosts;
 
@@ -17,11 +17,6 @@ fn sent(record: &Value) -> u64 {
 
 fn linked(record: &Value) -> u64 {
     record["entries"]["linked"].as_u64().unwrap()
-}
-
-/// So that what was written is no younger than the clock can tell.
-fn rest() {
-    std::thread::sleep(Duration::from_millis(60));
 }
 
 /// Content that nothing makes shorter.

@@ -5,17 +5,12 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use serde_json::Value;
-use testkit::trees::{Picture, picture};
+use testkit::trees::{Picture, picture, rest};
 
 use super::Hosts;
 
 fn number(record: &Value, group: &str, name: &str) -> u64 {
     record[group][name].as_u64().unwrap()
-}
-
-/// So that what was written is no younger than the clock can tell.
-fn rest() {
-    std::thread::sleep(Duration::from_millis(60));
 }
 
 fn rename(hosts: &Hosts, from: &str, to: &str) {
