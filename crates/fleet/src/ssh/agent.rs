@@ -12,8 +12,8 @@ use crate::channel::{Channel, Trouble, Wait};
 use crate::greeting::{Go, Hello, MAGIC, PROTOCOL, Ready, VERSION, Welcome};
 use crate::node::Node;
 
-/// For the one who started us to say what for.
-const WELCOME: Duration = Duration::from_mins(1);
+/// For the one who started us to say what for: when all others that it starts have logged in.
+const WELCOME: Duration = Duration::from_mins(5);
 /// For everyone else to be there.
 const GO: Duration = Duration::from_mins(10);
 

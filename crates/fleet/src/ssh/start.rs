@@ -18,7 +18,7 @@ use crate::streams::Stream;
 
 /// Logins at the same time: each costs this host a key exchange.
 const AT_ONCE: usize = 16;
-/// From the start of ssh to the agent's first words.
+/// From the start of ssh to the agent's first words, at least: a login takes longer than a word.
 const FIRST_WORDS: Duration = Duration::from_secs(30);
 /// For a copy of the program.
 const COPY: Duration = Duration::from_mins(3);
@@ -94,6 +94,11 @@ impl Starter<'_> {
         Place { number, processes, branches: Vec::new(), allowed, patience }
     }
 
+    /// For a word of an agent that is new.
+    fn first_words(&self) -> Duration {
+        FIRST_WORDS.max(self.patience)
+    }
+
     fn wait(&self, time: Duration) -> Wait<'_> {
         Wait { until: Instant::now() + time, cancelled: self.cancelled }
     }
@@ -138,7 +143,7 @@ impl Starter<'_> {
             }
         });
         for child in started {
-            let wait = self.wait(if child.order.below.is_empty() { FIRST_WORDS } else { BELOW });
+            let wait = self.wait(if child.order.below.is_empty() { self.first_words() } else { BELOW });
             match child.channel.receive::<Ready>(wait) {
                 Ok(ready) => {
                     up.push(child.up());
@@ -162,7 +167,7 @@ impl Starter<'_> {
             remote: self.remote.clone(),
             direct: self.direct,
         };
-        child.channel.send(&welcome, self.wait(FIRST_WORDS))
+        child.channel.send(&welcome, self.wait(self.first_words()))
     }
 
     /// Starts one agent, by a copy of the program if need be.
@@ -207,12 +212,12 @@ impl Starter<'_> {
         let host = &order.host;
         let (mut channel, watch) = self.connect(host, program).map_err(|failure| (failure, false, false))?;
         let copied = program.map_or(Ok(()), |program| channel.write(program, self.wait(COPY)));
-        let time = if program.is_some() { COPY } else { FIRST_WORDS };
+        let time = if program.is_some() { COPY } else { self.first_words() };
         let spoken = copied
             .map_err(|trouble| (trouble, String::new()))
             .and_then(|()| channel.find_agent(self.wait(time)))
             .and_then(|()| {
-                channel.receive(self.wait(FIRST_WORDS)).map_err(|trouble| (trouble, String::new()))
+                channel.receive(self.wait(self.first_words())).map_err(|trouble| (trouble, String::new()))
             });
         match spoken {
             Ok(hello) => Ok(Started { order: order.clone(), channel, watch, hello }),
