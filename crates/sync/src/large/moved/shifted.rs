@@ -19,21 +19,17 @@ const LOOK: usize = 4096;
 /// Copies a part. Returns how far it had moved, for who comes next.
 pub fn copy(part: &Part<'_>, job: &Job<'_>, large: &Large, moved: &Moved, hint: i64) -> Result<i64, Trouble> {
     let by_size = moved.meta.size.cast_signed() - large.meta.size.cast_signed();
-    let Some(shift) = [hint, by_size, 0].into_iter().find(|shift| stands_at(part, moved, *shift)) else {
+    let found =
+        [hint, by_size, 0].into_iter().find_map(|shift| Some((shift, stands_at(part, moved, shift)?)));
+    let Some((shift, (place, _))) =
+        found.filter(|(_, (place, from))| part.copy_old(large, moved, place, *from))
+    else {
         range::write(job, large, part.at, part.bytes, 0)?;
         return Ok(hint);
     };
-    let Some((place, from)) = common(part, moved, shift) else {
-        range::write(job, large, part.at, part.bytes, 0)?;
-        return Ok(hint);
-    };
-    if part.copy_old(large, moved, &place, from) {
-        range::write(job, large, part.at, &part.bytes[..place.start], 0)?;
-        range::write(job, large, part.at, &part.bytes[place.end..], place.end)?;
-        mend(part, job, large, place)?;
-    } else {
-        range::write(job, large, part.at, part.bytes, 0)?;
-    }
+    range::write(job, large, part.at, &part.bytes[..place.start], 0)?;
+    range::write(job, large, part.at, &part.bytes[place.end..], place.end)?;
+    mend(part, job, large, place)?;
     Ok(shift)
 }
 
@@ -47,16 +43,16 @@ fn common(part: &Part<'_>, moved: &Moved, shift: i64) -> Option<(Range<usize>, u
     (length > 0).then_some((start..start + length, from))
 }
 
-/// Whether the old file has the start or the end of a part so far away.
-fn stands_at(part: &Part<'_>, moved: &Moved, shift: i64) -> bool {
-    let Some((place, from)) = common(part, moved, shift) else { return false };
+/// The same, if the old file has the start or the end of it there.
+fn stands_at(part: &Part<'_>, moved: &Moved, shift: i64) -> Option<(Range<usize>, u64)> {
+    let (place, from) = common(part, moved, shift)?;
     let length = place.len().min(LOOK);
     let is_at = |start: usize| {
         let mut there = [0; LOOK];
         let read = moved.read_old(&mut there[..length], from + (start - place.start) as u64);
         there[..read] == part.bytes[start..start + length]
     };
-    is_at(place.start) || is_at(place.end - length)
+    (is_at(place.start) || is_at(place.end - length)).then_some((place, from))
 }
 
 /// Reads back what came from the old file, and writes what is not the source's.
